@@ -101,6 +101,9 @@ type Directory struct {
 	Anchor          Anchor    `json:"anchor,omitzero"`
 	AppliedPosition Position  `json:"applied_position,omitzero"`
 	TokenRefusals   int       `json:"token_refusals,omitempty"`
+	// What the events were judged against, so that they can be laid out again from the raw answer, byte for byte.
+	AppliedBefore Position `json:"applied_before,omitzero"`
+	Floor         Position `json:"floor,omitzero"`
 	// Drain is how many more pages this tick may turn.
 	Drain    int        `json:"drain,omitempty"`
 	Raw      ObjectRef  `json:"raw"`              // metadata object of the raw answer

@@ -89,7 +89,7 @@ func (c *check) page(ctx context.Context, p Page) error {
 	if len(events) != p.Events {
 		c.broken("I9", p.Version, "", "%d events are archived, %d were opened", len(events), p.Events)
 	}
-	return c.settled(ctx, p, events)
+	return c.settled(ctx, p, dir, events)
 }
 
 // passed reports whether a reset went over version v.
@@ -102,7 +102,7 @@ func (c *check) passed(ctx context.Context, v Version) bool {
 }
 
 // settled checks I1 on a promoted page and I2 on any that no reset passed.
-func (c *check) settled(ctx context.Context, p Page, events []Event) error {
+func (c *check) settled(ctx context.Context, p Page, dir Directory, events []Event) error {
 	if p.Abandoned || p.Version == c.cp.Closing {
 		return nil
 	}
@@ -120,8 +120,8 @@ func (c *check) settled(ctx context.Context, p Page, events []Event) error {
 		if other, has := found[ev.conflictKey()]; has && own.Digest != ev.Digest {
 			own, ok = other, true
 		}
-		terminal := ok && own.Outcome.Terminal()
-		if terminal || ok && own.PageVersion > p.Version {
+		expired := !ok && dir.ReceiptRetention > 0 && c.now().Sub(p.OpenedAt) > dir.ReceiptRetention
+		if expired || ok && own.Outcome.Terminal() || ok && own.PageVersion > p.Version {
 			continue
 		}
 		if promoted {

@@ -82,7 +82,7 @@ func (e *Engine) directory(b Binding, cp Checkpoint, raw ObjectRef, j judgement,
 	return Directory{
 		Stream: b.Stream, Version: cp.Version, RequestCursor: cp.ResumeCursor, NextCursor: j.next, End: j.end,
 		NextPollAt: j.pollAt, Border: j.border, Anchor: j.anchor, AppliedPosition: j.applied, TokenRefusals: j.refused,
-		AppliedBefore: cp.AppliedPosition, Floor: j.floor, Drain: max(drain-1, 0),
+		AppliedBefore: cp.AppliedPosition, Floor: j.floor, ReceiptRetention: b.Contract.ReceiptRetention, Drain: max(drain-1, 0),
 		Raw: raw, Revision: b.Revision, Effect: b.Settings.Effect,
 	}
 }

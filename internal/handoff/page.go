@@ -104,6 +104,8 @@ type Directory struct {
 	// What the events were judged against, so that they can be laid out again from the raw answer, byte for byte.
 	AppliedBefore Position `json:"applied_before,omitzero"`
 	Floor         Position `json:"floor,omitzero"`
+	// ReceiptRetention is how long this page's terminal receipts are kept; 0 is for ever.
+	ReceiptRetention time.Duration `json:"receipt_retention,omitempty"`
 	// Drain is how many more pages this tick may turn.
 	Drain    int        `json:"drain,omitempty"`
 	Raw      ObjectRef  `json:"raw"`              // metadata object of the raw answer

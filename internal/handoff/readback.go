@@ -9,9 +9,13 @@ import (
 
 // pageEvents reads every event of a page, in source order.
 func (e *Engine) pageEvents(ctx context.Context, dir Directory) ([]Event, error) {
+	return allEvents(dir, func(k int) ([]Event, error) { return e.chunkEvents(ctx, dir, k) })
+}
+
+func allEvents(dir Directory, chunk func(k int) ([]Event, error)) ([]Event, error) {
 	var all []Event
 	for k := range dir.Chunks {
-		events, err := e.chunkEvents(ctx, dir, k)
+		events, err := chunk(k)
 		if err != nil {
 			return nil, err
 		}

@@ -26,7 +26,7 @@ func (e *Engine) sweep(ctx context.Context, b Binding, cp Checkpoint, page Page,
 	if err := e.drive(ctx, page); err != nil {
 		return report(cp, ActBlocked, ""), err
 	}
-	return report(cp, ActDriven, ""), e.advancePrefix(ctx, b.Settings, cp)
+	return report(cp, ActDriven, ""), e.advancePrefix(ctx, b, cp)
 }
 
 // leaseOver: the lease is longer than the queue's visibility time and doubles with each drive; one that lies in the future (a
@@ -72,19 +72,19 @@ func positionOf(ev Event, v Version, c Contract) Position {
 // advancePrefix moves applied_position to the end of the contiguous settled beginning of the open page, conditioned on the version
 // and on the value it read: 210 applied, 211 held, 212 applied gives 210. Late and conflicting events do not hold it back, what
 // has no position does.
-func (e *Engine) advancePrefix(ctx context.Context, s Settings, cp Checkpoint) error {
+func (e *Engine) advancePrefix(ctx context.Context, b Binding, cp Checkpoint) error {
 	dir, err := e.State.Directory(ctx, cp.Stream, cp.Version)
 	if err != nil {
 		return fmt.Errorf("advance prefix: %w", err)
 	}
-	events, err := e.pageEvents(ctx, dir)
+	events, err := allEvents(dir, func(k int) ([]Event, error) { return e.chunkOrRebuild(ctx, b, dir, k) })
 	if err != nil {
 		return fmt.Errorf("advance prefix: %w", err)
 	}
 	prefix := cp.AppliedPosition
 	for start := 0; start < len(events); start += lookupBatch {
 		part := events[start:min(start+lookupBatch, len(events))]
-		reached, whole, err := e.prefixOf(ctx, s, dir.Version, part, prefix)
+		reached, whole, err := e.prefixOf(ctx, b.Settings, dir.Version, part, prefix)
 		if err != nil {
 			return err
 		}

@@ -1,0 +1,500 @@
+package walkthrough
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/turnleaf/turnleaf/internal/handoff"
+)
+
+// The same id comes back with another content: held on a receipt of its own, decided once, and quiet ever after.
+func sameIDOtherContent(t *testing.T, open func(*testing.T) Backend) {
+	w := stage(t, open, func(s *handoff.Settings) { s.Contract.Overlap = true })
+	w.source.page("c0", "c1", ev(1, "a"))
+	other := ev(1, "a")
+	other.Body = "v2"
+	w.source.end("c1", "c2", other, ev(2, "a"))
+	w.source.end("c2", "c2", other, ev(2, "a"))
+	w.tick(handoff.ActOpened)
+	w.apply()
+	w.tick(handoff.ActOpened)
+	w.apply()
+	w.is("1", handoff.Applied)
+	second := w.conflicts("1")
+	if second.Outcome != handoff.Held || second.Reason != handoff.HoldIdentityConflict {
+		w.Fatalf("the second content is %s (%s)", second.Outcome, second.Reason)
+	}
+	if _, ok := w.receipt("2"); ok {
+		w.Fatal("2 is of the same entity and must wait")
+	}
+	w.at(2, "c1")
+	w.refused(w.decideOn(handoff.DecideRelease, second)) // never applied
+	w.must(w.decideOn(handoff.DecideIgnore, second))
+	w.settleAll()
+	w.at(3, "c2")
+	w.tick(handoff.ActCaughtUp) // the settled conflict does not come back on every poll
+	w.effects("a", "1 2 < 2")
+	w.clean()
+}
+
+// conflicts finds the receipt of the second content of an id.
+func (w *world) conflicts(id string) handoff.Receipt {
+	w.Helper()
+	rs, _, err := w.inner.State.ListReceipts(w.ctx, w.b.Stream, "", 100)
+	w.must(err)
+	for _, r := range rs {
+		if r.EventID == jsonID(id) && r.Conflict != "" {
+			return r
+		}
+	}
+	w.Fatalf("no second content of %s", id)
+	return handoff.Receipt{}
+}
+
+// Both contents come on one page: the first one counts, equal ones fold into one event.
+func sameIDInOnePage(t *testing.T, open func(*testing.T) Backend) {
+	w := stage(t, open)
+	other := ev(1, "b") // its entity differs too: still the first one's lane
+	other.Body = "v2"
+	w.source.page("c0", "c1", ev(1, "a"), ev(1, "a"), other, ev(2, "a"))
+	w.source.end("c1", "c1")
+	if r := w.tick(handoff.ActOpened); r.Events != 3 {
+		w.Fatalf("%d events opened, want 3: equal ones are one", r.Events)
+	}
+	w.apply()
+	w.is("1", handoff.Applied)
+	w.must(w.decideOn(handoff.DecideQuarantine, w.conflicts("1")))
+	w.settleAll()
+	w.at(2, "c1")
+	w.effects("a", "1 2 < 2")
+	w.effects("b", "")
+	w.clean()
+}
+
+// A record without its id is an event all the same: held, shown, settled like any other.
+func invalidRecord(t *testing.T, open func(*testing.T) Backend) {
+	w := stage(t, open)
+	bad := record{ID: "bad", Pos: "2", Entity: "a", Invalid: "no id"}
+	w.source.page("c0", "c1", ev(1, "a"), bad, ev(3, "a"))
+	w.source.end("c1", "c1")
+	w.tick(handoff.ActOpened)
+	w.apply()
+	w.is("3", handoff.Applied) // a lane of its own holds nobody but its page
+	r := w.is("bad", handoff.Held, handoff.HoldInvalidEvent)
+	w.at(1, "c0")
+	st, err := w.other.Status(w.ctx, w.b.Stream)
+	w.must(err)
+	if st.Blocked == nil || st.Blocked.By != "hold: invalid_event" || st.Blocked.Event.EventID != r.EventID || !st.Blocked.Since.Equal(epoch) {
+		w.Fatalf("status says %+v", st.Blocked)
+	}
+	event, err := w.other.EventOf(w.ctx, r)
+	w.must(err)
+	if !strings.Contains(string(event.Raw), `"id":"bad"`) {
+		w.Fatalf("the archive gives back %q", event.Raw)
+	}
+	w.must(w.decide(handoff.DecideQuarantine, "bad"))
+	w.settleAll()
+	w.at(2, "c1")
+	w.clean()
+}
+
+// Unsafe sinks: a claim before the call; an unknown answer is held with its attempt, and decided only when nobody can be at work.
+func claims(t *testing.T, open func(*testing.T) Backend) {
+	w := stage(t, open)
+	w.sink.kind = handoff.Unsafe
+	w.sink.answers = map[string]handoff.CallResult{
+		"2": {Kind: handoff.CallUnknown, Detail: "time-out"},
+		"3": {Kind: handoff.CallRefused, Detail: "422"},
+	}
+	w.source.page("c0", "c1", ev(1, "a"), ev(2, "b"), ev(3, "c"), ev(4, "b"))
+	w.source.end("c1", "c1")
+	w.tick(handoff.ActOpened)
+	w.sink.onCall = func() { // while the first call is under way, the claim is durable
+		if r := w.is("1", handoff.Claimed); r.Attempt == nil {
+			w.Error("a claim without an attempt")
+		}
+	}
+	w.apply()
+	w.is("1", handoff.Applied)
+	w.is("2", handoff.Held, handoff.HoldAmbiguous)
+	if r := w.is("3", handoff.Held, handoff.HoldEffectRefused); r.Attempt != nil {
+		w.Error("a refused call is known: its attempt ends")
+	}
+	if _, ok := w.receipt("4"); ok {
+		w.Fatal("4 overtook 2")
+	}
+	w.refused(w.decide(handoff.DecideRelease, "2"))
+	w.clock.advance(time.Minute)
+	w.sink.answers = nil
+	w.must(w.decide(handoff.DecideRelease, "2")) // an operator's word: attempt it again
+	w.must(w.decide(handoff.DecideIgnore, "3"))
+	w.settleAll()
+	w.is("2", handoff.Applied)
+	if got := fmt.Sprint(w.sink.calls); got != "[1 2 3 2 4]" {
+		w.Fatalf("calls %s", got)
+	}
+	w.at(2, "c1")
+	w.clean()
+}
+
+// A claimant dies after its claim, another finds it expired; one that slept through its lease does not call; one that still matches may
+// settle its own ambiguous hold.
+func sleptClaim(t *testing.T, open func(*testing.T) Backend) {
+	w := stage(t, open)
+	w.sink.kind = handoff.Unsafe
+	w.source.page("c0", "c1", ev(1, "a"))
+	w.source.end("c1", "c1")
+	w.tick(handoff.ActOpened)
+	m := w.queue.takeChunks()[0]
+	// It claims, calls, and freezes in the call. Others find the claim: first alive, then expired.
+	w.sink.onCall = func() {
+		again := func() {
+			if _, err := w.other.Apply(w.ctx, w.b, handoff.Delivery{ChunkMessage: m, Receives: 2}); err != nil {
+				w.Error(err)
+			}
+		}
+		again()
+		w.is("1", handoff.Claimed)
+		w.clock.advance(time.Minute)
+		again()
+		w.is("1", handoff.Held, handoff.HoldAmbiguous)
+	}
+	_, err := w.engine.Apply(w.ctx, w.b, handoff.Delivery{ChunkMessage: m, Receives: 1})
+	w.must(err)
+	w.is("1", handoff.Applied) // its own attempt: it knows what came of it
+	if len(w.sink.calls) != 1 {
+		w.Fatalf("calls %v", w.sink.calls)
+	}
+
+	// Slept between claim and call: no call is made under a claim that may have expired.
+	w.source.end("c1", "c2", ev(2, "a"))
+	w.source.end("c2", "c2")
+	w.settleOpenPage()
+	w.tick(handoff.ActOpened)
+	w.tap.hook("after", "settle", func() error { w.clock.advance(2 * time.Minute); return nil })
+	w.apply()
+	if r := w.is("2", handoff.Retrying); r.Attempt != nil || len(w.sink.calls) != 1 {
+		w.Fatalf("attempt %v, calls %v: a sleeper called under an expired claim", r.Attempt, w.sink.calls)
+	}
+	w.settleAll()
+	w.is("2", handoff.Applied)
+	w.clean()
+}
+
+// settleOpenPage brings the open page to its promote without asking for more.
+func (w *world) settleOpenPage() {
+	w.Helper()
+	v := w.checkpoint().Version
+	for range 10 {
+		if w.checkpoint().Version != v {
+			return
+		}
+		if _, err := w.inner.State.Page(w.ctx, w.b.Stream, v); errors.Is(err, handoff.ErrNotFound) {
+			return
+		}
+		if _, err := w.poll(w.other, handoff.PollMessage{Drive: true}); err != nil {
+			w.Fatal(err)
+		}
+		w.apply()
+	}
+}
+
+// A sink that forgets its keys: within the window a repeated call is harmless, beyond it nobody knows.
+func idempotentWindow(t *testing.T, open func(*testing.T) Backend) {
+	w := stage(t, open)
+	w.sink.kind, w.sink.window = handoff.Idempotent, 5*time.Minute
+	w.sink.answers = map[string]handoff.CallResult{"1": {Kind: handoff.CallUnknown, Detail: "time-out"}, "2": {Kind: handoff.CallUnknown, Detail: "time-out"}}
+	w.source.page("c0", "c1", ev(1, "a"), ev(2, "b"))
+	w.source.end("c1", "c1")
+	w.tick(handoff.ActOpened)
+	w.apply()
+	first := w.is("1", handoff.Retrying)
+	if first.Attempt == nil {
+		w.Fatal("the window is not remembered")
+	}
+	w.sink.answers = map[string]handoff.CallResult{"2": {Kind: handoff.CallUnknown, Detail: "time-out"}}
+	w.clock.advance(time.Minute)
+	w.apply() // the chunk that was sent again
+	w.is("1", handoff.Applied)
+	if r := w.is("2", handoff.Retrying); !r.Attempt.At.Equal(first.Attempt.At) {
+		w.Fatalf("the second try moved the window from %v to %v", first.Attempt.At, r.Attempt.At)
+	}
+	w.clock.advance(5 * time.Minute)
+	w.apply()
+	w.is("2", handoff.Held, handoff.HoldAmbiguous)
+	if got := fmt.Sprint(w.sink.calls); got != "[1 2 1 2]" {
+		w.Fatalf("calls %s", got)
+	}
+	w.clean()
+}
+
+// A wait is a receipt: the writer alone sends the chunk again, copies do not multiply, and an operator can cut it short.
+func retries(t *testing.T, open func(*testing.T) Backend) {
+	w := stage(t, open, func(s *handoff.Settings) { s.MaxAttempts = 3 })
+	w.sink.kind = handoff.Idempotent
+	down := handoff.CallResult{Kind: handoff.CallRetry, Detail: "503", After: 10 * time.Second}
+	w.sink.answers = map[string]handoff.CallResult{"1": down}
+	w.source.page("c0", "c1", ev(1, "a"), ev(2, "b"))
+	w.source.end("c1", "c1")
+	w.tick(handoff.ActOpened)
+	w.apply()
+	w.is("1", handoff.Retrying)
+	w.is("2", handoff.Applied)
+	if len(w.queue.chunks) != 1 || w.queue.delays[0] < 10*time.Second {
+		w.Fatalf("messages %v with delays %v, want one with the sink's wait", w.queue.chunks, w.queue.delays)
+	}
+	m := w.queue.takeChunks()[0]
+	for range 5 { // early copies leave the lane
+		if _, err := w.engine.Apply(w.ctx, w.b, handoff.Delivery{ChunkMessage: m, Receives: 2}); err != nil {
+			w.Fatal(err)
+		}
+	}
+	if len(w.queue.chunks) != 0 || len(w.sink.calls) != 2 {
+		w.Fatalf("early copies sent %d messages and made %d calls", len(w.queue.chunks), len(w.sink.calls)-2)
+	}
+	w.must(w.decide(handoff.DecideRetryNow, "1"))
+	w.tap.dead = false
+	if _, err := w.engine.Apply(w.ctx, w.b, handoff.Delivery{ChunkMessage: m, Receives: 2}); err != nil {
+		w.Fatal(err)
+	}
+	if r := w.is("1", handoff.Retrying); r.Attempts != 2 {
+		w.Fatalf("%d attempts after retry_now, want 2", r.Attempts)
+	}
+	w.clock.advance(time.Hour)
+	w.apply()
+	w.is("1", handoff.Held, handoff.HoldEffectRefused) // the third was the last
+	w.sink.answers = nil
+	w.must(w.decide(handoff.DecideRelease, "1"))
+	w.settleAll()
+	w.is("1", handoff.Applied)
+	w.at(2, "c1")
+	w.clean()
+}
+
+// The effect changes while a page is open: what an earlier delivery may have called is not called blindly under the new one.
+func effectChanged(t *testing.T, open func(*testing.T) Backend) {
+	w := stage(t, open)
+	w.sink.kind = handoff.Idempotent
+	w.source.page("c0", "c1", ev(1, "a"))
+	w.source.end("c1", "c1")
+	w.tick(handoff.ActOpened)
+	m := w.queue.takeChunks()[0]
+	w.die("before", "settle") // the call was made, its receipt never written
+	_, _ = w.engine.Apply(w.ctx, w.b, handoff.Delivery{ChunkMessage: m, Receives: 1})
+	w.restart()
+	w.b.Settings.Effect = "e2"
+	if _, err := w.engine.Apply(w.ctx, w.b, handoff.Delivery{ChunkMessage: m, Receives: 2}); err != nil {
+		w.Fatal(err)
+	}
+	w.is("1", handoff.Held, handoff.HoldEffectChanged)
+	if len(w.sink.calls) != 1 {
+		w.Fatalf("calls %v, want no call under the new effect", w.sink.calls)
+	}
+	w.must(w.decide(handoff.DecideRelease, "1"))
+	w.settleAll()
+	w.is("1", handoff.Applied)
+	w.clean()
+}
+
+// A chunk whose deliveries keep dying holds the event they die on; slow queues and sinks that are down condemn nobody.
+func crashLoop(t *testing.T, open func(*testing.T) Backend) {
+	w := stage(t, open)
+	w.source.page("c0", "c1", ev(1, "a"), ev(2, "b"))
+	w.source.end("c1", "c1")
+	w.tick(handoff.ActOpened)
+	m := w.queue.takeChunks()[0]
+	deliver := func(n int) {
+		w.Helper()
+		if _, err := w.engine.Apply(w.ctx, w.b, handoff.Delivery{ChunkMessage: m, Receives: n}); err != nil && !errors.Is(err, errDead) {
+			w.Fatal(err)
+		}
+	}
+	for n := 1; n <= 4; n++ {
+		w.die("before", "settle")
+		deliver(n)
+		w.restart()
+		w.clock.advance(time.Minute)
+	}
+	if _, ok := w.receipt("1"); ok {
+		w.Fatal("held before enough deliveries died: the first one does not count")
+	}
+	deliver(5)
+	w.is("1", handoff.Held, handoff.HoldCrashLoop)
+	w.is("2", handoff.Held, handoff.HoldCrashLoop)
+	w.must(w.decide(handoff.DecideRelease, "1"))
+	w.must(w.decide(handoff.DecideIgnore, "2"))
+	deliver(6)
+	w.is("1", handoff.Applied)
+	w.at(2, "c1")
+
+	// Orderly ends take their count back: many redeliveries that end in a hold are no crash loop.
+	w.policy["3"] = handoff.Ruling{Verdict: handoff.VerdictHold, Rule: "no"}
+	w.source.end("c1", "c2", ev(3, "a"), ev(4, "a"))
+	w.source.end("c2", "c2")
+	w.tick(handoff.ActOpened)
+	m = w.queue.takeChunks()[0]
+	for n := 1; n < 10; n++ {
+		deliver(n)
+		w.clock.advance(time.Hour)
+	}
+	w.is("3", handoff.Held, handoff.HoldPolicy)
+	w.must(w.decide(handoff.DecideRelease, "3"))
+	deliver(10)
+	w.effects("a", "1 3 4 < 4")
+	w.clean()
+}
+
+// The events object is gone: it is laid out again from the raw answer, byte for byte.
+func rebuilt(t *testing.T, open func(*testing.T) Backend) {
+	w := stage(t, open, func(s *handoff.Settings) { s.Contract.Overlap = true })
+	w.source.page("c0", "c1", evs("a", 1, 5)...)
+	w.source.end("c1", "c2", append(evs("a", 3, 5, 6), ev(7, "b"))...)
+	w.source.end("c2", "c2")
+	w.tick(handoff.ActOpened)
+	w.apply()
+	w.tick(handoff.ActOpened)
+	w.apply()
+	w.is("3", handoff.Held, handoff.HoldLate)
+	dir, err := w.inner.State.Directory(w.ctx, w.b.Stream, 2)
+	w.must(err)
+	w.tap.archive = &forgetful{Archive: w.inner.Archive, gone: map[string]bool{dir.Object.Key: true}}
+	w.must(w.decide(handoff.DecideRelease, "3"))
+	w.settleAll()
+	w.at(3, "c2")
+	w.effects("a", "1 3 5 6 < 6")
+	w.clean()
+}
+
+// Both are gone: the operator says so, the page is turned without them, and its holds stay listed.
+func lostPage(t *testing.T, open func(*testing.T) Backend) {
+	w := stage(t, open)
+	w.policy["1"] = handoff.Ruling{Verdict: handoff.VerdictHold, Rule: "no"}
+	w.source.page("c0", "c1", ev(1, "a"), ev(2, "b"))
+	w.source.end("c1", "c1", ev(3, "c"))
+	w.tick(handoff.ActOpened)
+	w.apply()
+	w.refused(w.command(handoff.Decision{Kind: handoff.DecideLost, Version: 1})) // it is all there
+	dir, err := w.inner.State.Directory(w.ctx, w.b.Stream, 1)
+	w.must(err)
+	raw := dir.Raw.Key
+	lost := &forgetful{Archive: w.inner.Archive, gone: map[string]bool{dir.Object.Key: true, raw: true}}
+	w.tap.archive = lost
+	w.clock.advance(time.Hour)
+	if _, err := w.poll(w.engine, handoff.PollMessage{}); err == nil {
+		for _, m := range w.queue.takeChunks() {
+			if _, err := w.engine.Apply(w.ctx, w.b, handoff.Delivery{ChunkMessage: m, Receives: 1}); err == nil {
+				w.Fatal("a chunk whose bytes are gone was settled")
+			}
+		}
+	}
+	w.queue.takeChunks()
+	_, err = w.engine.Decide(w.ctx, handoff.Decision{
+		ID: "lost", Stream: w.b.Stream, Kind: handoff.DecideLost, Version: 1, Actor: "ada", Reason: "bucket emptied", Rev: w.checkpoint().Rev,
+	})
+	w.must(err)
+	w.at(2, "c1")
+	w.is("1", handoff.Held, handoff.HoldPolicy)
+	w.settleAll()
+	w.is("3", handoff.Applied)
+	w.must(w.decide(handoff.DecideIgnore, "1"))
+	w.clean()
+}
+
+// forgetful is an archive that lost objects; what is put again is there.
+type forgetful struct {
+	handoff.Archive
+	gone map[string]bool
+}
+
+func (f *forgetful) Get(ctx context.Context, key string) ([]byte, error) {
+	if f.gone[key] {
+		return nil, fmt.Errorf("get %s: %w", key, handoff.ErrNotFound)
+	}
+	return f.Archive.Get(ctx, key)
+}
+
+func (f *forgetful) GetRange(ctx context.Context, key string, off, n int64) ([]byte, error) {
+	if f.gone[key] {
+		return nil, fmt.Errorf("get %s: %w", key, handoff.ErrNotFound)
+	}
+	return f.Archive.GetRange(ctx, key, off, n)
+}
+
+func (f *forgetful) Put(ctx context.Context, key string, body []byte) error {
+	delete(f.gone, key)
+	return f.Archive.Put(ctx, key, body)
+}
+
+// A decision is repeated under its id: the answer is the first one's, and nothing happens twice. Another request under that id is refused.
+func decisionRepeated(t *testing.T, open func(*testing.T) Backend) {
+	w := stage(t, open)
+	w.policy["1"] = handoff.Ruling{Verdict: handoff.VerdictHold, Rule: "no"}
+	w.source.page("c0", "c1", ev(1, "a"))
+	w.source.end("c1", "c1")
+	w.tick(handoff.ActOpened)
+	w.apply()
+	r := w.is("1", handoff.Held)
+	d := handoff.Decision{ID: "once", Stream: w.b.Stream, Kind: handoff.DecideIgnore, Actor: "ada", Reason: "known", Event: r.ReceiptKey, Rev: r.Rev}
+	w.die("after", "decide") // the answer never arrives
+	if _, err := w.engine.Decide(w.ctx, d); !errors.Is(err, handoff.ErrUnknown) {
+		w.Fatalf("a lost answer was reported as %v, want unknown", err)
+	}
+	w.restart()
+	first, err := w.engine.Decide(w.ctx, d)
+	w.must(err)
+	second, err := w.engine.Decide(w.ctx, d)
+	w.must(err)
+	if first != second || first.Outcome != handoff.Ignored {
+		w.Fatalf("answers differ: %+v, %+v", first, second)
+	}
+	d.Kind = handoff.DecideQuarantine
+	_, err = w.engine.Decide(w.ctx, d)
+	w.refused(err)
+	audits, _, err := w.inner.State.Audits(w.ctx, w.b.Stream, "", 100)
+	w.must(err)
+	n := 0
+	for _, a := range audits {
+		if a.Event.EventID == r.EventID {
+			n++
+			if a.Actor != "ada" || a.Reason != "known" || !strings.Contains(a.Before, "held (policy)") || !strings.Contains(a.After, "ignored") {
+				w.Errorf("audit says %+v", a)
+			}
+		}
+	}
+	if n != 1 {
+		w.Fatalf("%d audit lines for one decision", n)
+	}
+	bad := d
+	bad.ID, bad.Reason = "x", " "
+	var invalid *handoff.InvalidError
+	if _, err = w.engine.Decide(w.ctx, bad); !errors.As(err, &invalid) {
+		w.Fatalf("a decision without a reason: %v", err)
+	}
+	w.settleAll()
+	w.clean()
+}
+
+// A release answers one hold. Another rule, or another check, still holds the event.
+func releaseSuppresses(t *testing.T, open func(*testing.T) Backend) {
+	w := stage(t, open)
+	w.policy["15"] = handoff.Ruling{Verdict: handoff.VerdictHold, Rule: "first"}
+	w.source.page("c0", "c1", ev(10, "a"), ev(20, "a"))
+	w.source.end("c1", "c2", ev(15, "a"), ev(30, "b"))
+	w.source.end("c2", "c2")
+	w.tick(handoff.ActOpened)
+	w.apply()
+	w.tick(handoff.ActOpened)
+	w.apply()
+	w.is("15", handoff.Held, handoff.HoldLate)
+	w.must(w.decide(handoff.DecideRelease, "15"))
+	w.settleOpenPage()
+	w.is("15", handoff.Held, handoff.HoldPolicy) // late was answered, the rule was not
+	w.must(w.decide(handoff.DecideQuarantine, "15"))
+	w.settleAll()
+	w.at(3, "c2")
+	w.clean()
+}

@@ -13,18 +13,18 @@ import (
 )
 
 type mem struct {
-	mu       sync.Mutex
-	cps      map[handoff.Stream]handoff.Checkpoint
-	entries  map[handoff.Stream]handoff.StreamEntry
-	pages    map[string]handoff.Page
-	dirs     map[string]handoff.Directory
-	recs     map[string]handoff.Receipt
-	docs     map[string]handoff.Doc
-	audits   []handoff.AuditRecord
-	decs     map[string]handoff.DecisionRecord
-	spool    map[string][]handoff.SpoolEntry
-	starts   map[string][]handoff.Start
-	objs     map[string][]byte
+	mu      sync.Mutex
+	cps     map[handoff.Stream]handoff.Checkpoint
+	entries map[handoff.Stream]handoff.StreamEntry
+	pages   map[string]handoff.Page
+	dirs    map[string]handoff.Directory
+	recs    map[string]handoff.Receipt
+	docs    map[string]handoff.Doc
+	audits  []handoff.AuditRecord
+	decs    map[string]handoff.DecisionRecord
+	spool   map[string][]handoff.SpoolEntry
+	starts  map[string][]handoff.Start
+	objs    map[string][]byte
 }
 
 func newMem() *mem {
@@ -33,7 +33,9 @@ func newMem() *mem {
 		spool: map[string][]handoff.SpoolEntry{}, starts: map[string][]handoff.Start{}, objs: map[string][]byte{}}
 }
 func pk(s handoff.Stream, v handoff.Version) string { return fmt.Sprintf("%s|%012d", s, v) }
-func rk(s handoff.Stream, k handoff.ReceiptKey) string { return fmt.Sprintf("%s|%s|%s", s, k.EventID, k.Conflict) }
+func rk(s handoff.Stream, k handoff.ReceiptKey) string {
+	return fmt.Sprintf("%s|%s|%s", s, k.EventID, k.Conflict)
+}
 func (m *mem) lock() func() { m.mu.Lock(); return m.mu.Unlock }
 func (m *mem) Checkpoint(_ context.Context, s handoff.Stream) (handoff.Checkpoint, error) {
 	defer m.lock()()

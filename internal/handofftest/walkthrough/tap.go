@@ -2,7 +2,9 @@ package walkthrough
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/turnleaf/turnleaf/internal/handoff"
@@ -18,6 +20,46 @@ type tap struct {
 	after   map[string]func() error
 	dead    bool
 	ops     []string
+	// fault strikes the n-th operation (from 1) of this process, and hit says which one that was.
+	fault fault
+	hit   string
+}
+
+// outcome is what becomes of the operation that a fault strikes.
+type outcome string
+
+const (
+	errorBefore  outcome = "error before"  // not done, and said so badly
+	errorAfter   outcome = "error after"   // done, the answer lost
+	refusedAfter outcome = "refused after" // done, reported as a failed condition: the echo of a retry
+	crashBefore  outcome = "crash before"
+	crashAfter   outcome = "crash after"
+)
+
+type fault struct {
+	n    int
+	what outcome
+}
+
+// strike carries the fault out.
+func (t *tap) strike(op string, do func() error) error {
+	t.hit = op
+	switch t.fault.what {
+	case errorBefore:
+		return fmt.Errorf("%s: %w: injected", op, handoff.ErrUnknown)
+	case errorAfter, refusedAfter:
+		if err := do(); err != nil {
+			return err
+		}
+		if t.fault.what == refusedAfter && !strings.HasPrefix(op, "read-") {
+			return fmt.Errorf("%s: %w: injected", op, handoff.ErrRefused)
+		}
+		return fmt.Errorf("%s: %w: injected", op, handoff.ErrUnknown)
+	case crashAfter:
+		_ = do() // its answer is lost with the process
+	}
+	t.dead = true
+	return errDead
 }
 
 // hook arms a one-shot hook.
@@ -37,6 +79,9 @@ func (t *tap) run(op string, do func() error) error {
 		return errDead
 	}
 	t.ops = append(t.ops, op)
+	if len(t.ops) == t.fault.n {
+		return t.strike(op, do)
+	}
 	if f := t.before[op]; f != nil {
 		delete(t.before, op)
 		if err := f(); err != nil {
@@ -96,7 +141,10 @@ func (t *tap) Settle(ctx context.Context, s handoff.Stream, items []handoff.Sett
 	if err != nil {
 		out = make([]handoff.SettleResult, len(items))
 		for i := range out {
-			out[i].Err = fmt.Errorf("%w: %w", handoff.ErrUnknown, err)
+			out[i].Err = err
+			if !errors.Is(err, handoff.ErrRefused) {
+				out[i].Err = fmt.Errorf("%w: %w", handoff.ErrUnknown, err)
+			}
 		}
 	}
 	return out

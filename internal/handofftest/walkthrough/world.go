@@ -108,6 +108,9 @@ type world struct {
 	engine *handoff.Engine // the process under test
 	other  *handoff.Engine // another process, never faulted
 	b      handoff.Binding
+	// of a sweep
+	hit                string
+	steps, redelivered int
 }
 
 // stage opens a world whose stream starts at cursor "c0".

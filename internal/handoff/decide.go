@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -181,7 +182,7 @@ func (e *Engine) decided(old Receipt, d Decision) (Receipt, error) {
 		if old.Outcome != Held || old.Conflict != "" {
 			return old, conflict("only a held event can be released, and a second content never: it is " + outcomeText(old))
 		}
-		put.Outcome, put.Answered = Released, &AnsweredHold{old.Reason, old.Detail}
+		put.Outcome, put.Answered = Released, append(slices.Clone(old.Answered), AnsweredHold{old.Reason, old.Detail})
 	case DecideApplied:
 		if old.Outcome != Held || old.Reason != HoldAmbiguous || old.Attempt == nil {
 			return old, conflict("only an unknown attempt can be declared applied: it is " + outcomeText(old))

@@ -2,6 +2,7 @@ package handoff
 
 import (
 	"context"
+	"slices"
 	"time"
 )
 
@@ -120,10 +121,6 @@ func (a *application) receipt(ev Event, old *Receipt, o Outcome) Settlement {
 		if old.Digest == ev.Digest {
 			put.Attempts, put.Attempt, put.Answered = old.Attempts, old.Attempt, old.Answered
 		}
-		// Whoever settles its own attempt may do so after a greater page took the receipt over: the stamp never decreases.
-		if old.PageVersion > put.PageVersion {
-			put.PageVersion, put.Chunk, put.Index = old.PageVersion, old.Chunk, old.Index
-		}
 	}
 	w.Put = put
 	return Settlement{ReceiptWrite: w}
@@ -159,7 +156,9 @@ func (a *application) holdsFor(ev Event, old *Receipt) (HoldReason, string) {
 }
 
 func answered(old *Receipt, why HoldReason, detail string) bool {
-	return old != nil && old.Answered != nil && old.Answered.Reason == why && (why != HoldPolicy || old.Answered.Detail == detail)
+	return old != nil && slices.ContainsFunc(old.Answered, func(a AnsweredHold) bool {
+		return a.Reason == why && (why != HoldPolicy || a.Detail == detail)
+	})
 }
 
 func (a *application) outside() bool { return a.b.Effect.Traits().Kind != Transactional }

@@ -133,6 +133,7 @@ func (a *application) settleOwn(ctx context.Context, ev Event, s Settlement, tok
 			return step{kind: stepStop} // decided by somebody; the next delivery sees it
 		}
 		if errors.Is(res.Err, ErrRefused) {
+			// A greater page may have taken the receipt over: the stamp never decreases.
 			s.If, s.Put.Rev = Guard{Rev: old.Rev}, old.Rev+1
 			if old.PageVersion > s.Put.PageVersion {
 				s.Put.PageVersion, s.Put.Chunk, s.Put.Index = old.PageVersion, old.Chunk, old.Index

@@ -58,7 +58,7 @@ func (e *Engine) promote(ctx context.Context, page Page) (won bool, err error) {
 		return false, err
 	}
 	if cp.Version != page.Version {
-		return false, nil
+		return false, nil // saves a read; the transition below is what guards
 	}
 	dir, err := e.State.Directory(ctx, page.Stream, page.Version)
 	if err != nil {
@@ -66,7 +66,7 @@ func (e *Engine) promote(ctx context.Context, page Page) (won bool, err error) {
 	}
 	now := e.now()
 	after, won, err := e.change(ctx, cp, Tx{}, func(cp Checkpoint) (Checkpoint, bool) {
-		return promoted(cp, dir, now), cp.Version == dir.Version && cp.ResumeCursor == dir.RequestCursor && cp.Closing == 0
+		return promoted(cp, dir, now), cp.Version == dir.Version && cp.ResumeCursor == dir.RequestCursor
 	})
 	if err != nil || !won {
 		return false, err

@@ -53,7 +53,7 @@ type Attempt struct {
 	EffectHash string    `json:"effect_hash"`
 }
 
-// Answer to a hold: what a release suppresses, and nothing else.
+// AnsweredHold is a hold that a release answered.
 type AnsweredHold struct {
 	Reason HoldReason `json:"reason"`
 	Detail string     `json:"detail,omitempty"`
@@ -79,7 +79,8 @@ type Receipt struct {
 	Error    string        `json:"error,omitempty"`
 	Policy   string        `json:"policy_hash,omitempty"`
 	Effect   string        `json:"effect_hash,omitempty"`
-	Answered *AnsweredHold `json:"answered_hold,omitempty"`
+	// Answered are the holds that releases answered, since the receipt began: each suppresses itself and nothing else.
+	Answered []AnsweredHold `json:"answered_holds,omitempty"`
 	// PageVersion, Chunk and Index say which page wrote it last: the stamp, which never decreases.
 	PageVersion Version `json:"page_version"`
 	Chunk       int     `json:"chunk"`

@@ -53,6 +53,19 @@ func Run(t *testing.T, open func(*testing.T) Backend) {
 		{"ReleaseSuppressesOnlyItsHold", releaseSuppresses},
 		{"PauseKeepsHaltAndDrains", pauseKeepsHalt},
 		{"StreamsAreIsolated", isolated},
+		{"BarrierOverChunks", barrier},
+		{"ResetRacingAPromote", resetRacingPromote},
+		{"PauseRacingAnOpen", pauseRacingOpen},
+		{"ApplyWakesAfterReset", applyWakesAfterReset},
+		{"ClosingPollWakesIntoAnotherReset", closingWakesIntoAnother},
+		{"ClaimThroughReset", claimThroughReset},
+		{"SecondContentWaits", secondContentWaits},
+		{"HaltRacingAnOpen", haltRacingOpen},
+		{"PrefixWakesLate", prefixWakesLate},
+		{"DamagedChunk", damagedChunk},
+		{"AcceptedCycle", acceptedCycle},
+		{"ForeignSpoolEntry", foreignSpool},
+		{"SpoolEntryUsed", spoolUsed},
 	} {
 		t.Run(story.name, func(t *testing.T) { t.Parallel(); story.play(t, open) })
 	}

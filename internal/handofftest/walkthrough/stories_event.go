@@ -345,6 +345,35 @@ func crashLoop(t *testing.T, open func(*testing.T) Backend) {
 	w.must(w.decide(handoff.DecideRelease, "3"))
 	deliver(10)
 	w.effects("a", "1 3 4 < 4")
+
+	// Several die at once: none of them is known to be dead yet, so nothing is held.
+	w.source.end("c2", "c3", ev(5, "a"))
+	w.source.end("c3", "c4", record{ID: "2b", Pos: "2.5", Entity: "a"}, ev(6, "a"))
+	w.source.end("c4", "c4")
+	w.tick(handoff.ActOpened)
+	m = w.queue.takeChunks()[0]
+	for n := 1; n <= 5; n++ {
+		w.die("before", "settle")
+		deliver(n)
+		w.restart()
+	}
+	deliver(6)
+	w.is("5", handoff.Applied)
+
+	// A crash loop that is released answers for the crash loop alone: the event is late as well.
+	w.tick(handoff.ActOpened)
+	m = w.queue.takeChunks()[0]
+	for n := 1; n <= 4; n++ {
+		w.die("before", "settle")
+		deliver(n)
+		w.restart()
+		w.clock.advance(time.Minute)
+	}
+	deliver(5)
+	w.is("2b", handoff.Held, handoff.HoldCrashLoop)
+	w.must(w.decide(handoff.DecideRelease, "2b"))
+	deliver(6)
+	w.is("2b", handoff.Held, handoff.HoldLate)
 	w.clean()
 }
 
@@ -493,8 +522,9 @@ func releaseSuppresses(t *testing.T, open func(*testing.T) Backend) {
 	w.must(w.decide(handoff.DecideRelease, "15"))
 	w.settleOpenPage()
 	w.is("15", handoff.Held, handoff.HoldPolicy) // late was answered, the rule was not
-	w.must(w.decide(handoff.DecideQuarantine, "15"))
+	w.must(w.decide(handoff.DecideRelease, "15"))
 	w.settleAll()
+	w.is("15", handoff.Applied) // both were answered: neither comes back
 	w.at(3, "c2")
 	w.clean()
 }

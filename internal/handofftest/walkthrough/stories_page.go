@@ -190,9 +190,13 @@ func acknowledgementLost(t *testing.T, open func(*testing.T) Backend) {
 	w := stage(t, open)
 	w.source.page("c0", "c1", evs("a", 1, 2)...)
 	w.source.end("c1", "c1")
-	w.tick(handoff.ActOpened)
+	w.tap.hook("after", "open", func() error { return fmt.Errorf("%w: the line went dead", handoff.ErrUnknown) })
+	w.tick(handoff.ActOpened) // read back by token: our own page
 	w.tap.hook("after", "settle", func() error { return fmt.Errorf("%w: the line went dead", handoff.ErrUnknown) })
-	w.apply() // read back by token: our own receipt is success
+	m := w.queue.takeChunks()[0]
+	if r, err := w.engine.Apply(w.ctx, w.b, handoff.Delivery{ChunkMessage: m, Receives: 1}); err != nil || r.Applied != 2 || r.Replayed != 0 {
+		w.Fatalf("%+v, %v: a receipt that is read back under our own token is success", r, err)
+	}
 	w.effects("a", "1 2 < 2")
 	w.at(2, "c1")
 

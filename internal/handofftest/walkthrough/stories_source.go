@@ -40,14 +40,6 @@ func selfTokenWithSpool(t *testing.T, open func(*testing.T) Backend) {
 	w.settleAll()
 	w.effects("a", "1 2 < 2")
 
-	// A cached answer that does bring something is used instead of a fetch.
-	w.source.end("c0", "c3", ev(1, "a"), ev(2, "a"), ev(3, "a"))
-	w.source.end("c3", "c3")
-	w.source.end("cached", "c3", ev(1, "a"), ev(2, "a"), ev(3, "a"))
-	cp := w.checkpoint()
-	_ = cp
-	w.settleAll()
-	w.effects("a", "1 2 3 < 3")
 	w.clean()
 }
 
@@ -219,6 +211,10 @@ func positionConflict(t *testing.T, open func(*testing.T) Backend) {
 	w.haltedBy(handoff.HaltPositionConflict)
 	w.at(3, "c2")
 	w.effects("a", "1 2 3 < 3")
+	w.source.page("c2", "c3", ev(4, "a"), record{ID: "y", Pos: "4", Entity: "a"})
+	w.must(w.command(handoff.Decision{Kind: handoff.DecideResume}))
+	w.tick(handoff.ActHalted) // inside one page
+	w.haltedBy(handoff.HaltPositionConflict)
 	w.clean()
 }
 

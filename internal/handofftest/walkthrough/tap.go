@@ -125,14 +125,17 @@ func opOf(tx handoff.Tx) string {
 	case tx.PageAbsent != 0:
 		return "halt"
 	}
-	if cp := tx.Checkpoint; cp != nil && cp.Put != nil && cp.Put.CursorSince == cp.Put.Version {
-		return "promote"
-	}
 	return "note"
 }
 
 func (t *tap) Commit(ctx context.Context, tx handoff.Tx) error {
-	return t.run(opOf(tx), func() error { return t.state.Commit(ctx, tx) })
+	op := opOf(tx)
+	if op == "note" {
+		if cp, err := t.state.Checkpoint(ctx, tx.Stream); err == nil && cp.Version < tx.Checkpoint.Put.Version {
+			op = "promote"
+		}
+	}
+	return t.run(op, func() error { return t.state.Commit(ctx, tx) })
 }
 
 func (t *tap) Settle(ctx context.Context, s handoff.Stream, items []handoff.Settlement) []handoff.SettleResult {

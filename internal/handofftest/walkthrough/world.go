@@ -284,7 +284,18 @@ func (w *world) decide(kind handoff.DecisionKind, id string) error {
 }
 
 func (w *world) decideOn(kind handoff.DecisionKind, r handoff.Receipt) error {
-	_, err := w.engine.Decide(w.ctx, handoff.Decision{
+	return w.decideWith(w.engine, kind, r)
+}
+
+// decideBy is decide, through another process.
+func (w *world) decideBy(e *handoff.Engine, kind handoff.DecisionKind, id string) error {
+	w.Helper()
+	r, _ := w.receipt(id)
+	return w.decideWith(e, kind, r)
+}
+
+func (w *world) decideWith(e *handoff.Engine, kind handoff.DecisionKind, r handoff.Receipt) error {
+	_, err := e.Decide(w.ctx, handoff.Decision{
 		ID: w.ids.New(), Stream: w.b.Stream, Kind: kind, Actor: "ada", Reason: "checked by hand", Event: r.ReceiptKey, Rev: r.Rev,
 	})
 	return err

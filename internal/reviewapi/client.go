@@ -1,0 +1,216 @@
+package reviewapi
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"github.com/turnleaf/turnleaf/internal/handoff"
+)
+
+// Client speaks to an API, near or far. Its errors are the protocol's: ErrNotFound, *InvalidError, *ConflictError, ErrUnknown.
+type Client struct {
+	Base  string // e.g. http://127.0.0.1:4321
+	Token string // of Loopback; empty sends none
+	HTTP  http.RoundTripper
+}
+
+// maxAnswer bounds what a client reads.
+const maxAnswer = 256 << 20
+
+// InProcess answers requests by calling the handler, without a socket.
+func InProcess(h http.Handler) http.RoundTripper { return inProcess{h} }
+
+type inProcess struct{ h http.Handler }
+
+func (p inProcess) RoundTrip(r *http.Request) (*http.Response, error) {
+	rec := &recorder{header: http.Header{}, status: http.StatusOK}
+	if r.Body == nil {
+		r.Body = http.NoBody
+	}
+	p.h.ServeHTTP(rec, r)
+	return &http.Response{StatusCode: rec.status, Header: rec.header, Body: io.NopCloser(&rec.body), Request: r}, nil
+}
+
+// recorder keeps an answer.
+type recorder struct {
+	header http.Header
+	status int
+	body   bytes.Buffer
+}
+
+func (r *recorder) Header() http.Header         { return r.header }
+func (r *recorder) WriteHeader(status int)      { r.status = status }
+func (r *recorder) Write(b []byte) (int, error) { return r.body.Write(b) }
+
+// path joins escaped segments.
+func path(s handoff.Stream, parts ...string) string {
+	p := "/v1/streams/" + url.PathEscape(string(s))
+	for _, part := range parts {
+		p += "/" + url.PathEscape(part)
+	}
+	return p
+}
+
+// call sends one request and reads its answer into out.
+func (c *Client) call(ctx context.Context, method, path string, query url.Values, header http.Header, in, out any) error {
+	var body io.Reader
+	if in != nil {
+		b, err := json.Marshal(in)
+		if err != nil {
+			return fmt.Errorf("encode request: %w", err)
+		}
+		body = bytes.NewReader(b)
+	}
+	if len(query) > 0 {
+		path += "?" + query.Encode()
+	}
+	req, err := http.NewRequestWithContext(ctx, method, c.Base+path, body)
+	if err != nil {
+		return fmt.Errorf("make request: %w", err)
+	}
+	for k, v := range header {
+		req.Header[k] = v
+	}
+	if in != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	if c.Token != "" {
+		req.Header.Set("Authorization", "Bearer "+c.Token)
+	}
+	resp, err := c.HTTP.RoundTrip(req)
+	if err != nil {
+		return fmt.Errorf("%s %s: %w: %w", method, path, handoff.ErrUnknown, err)
+	}
+	defer func() { _ = resp.Body.Close() }() // read to its end, or given up
+	b, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	if err != nil {
+		return fmt.Errorf("%s %s: %w: %w", method, path, handoff.ErrUnknown, err)
+	}
+	if resp.StatusCode != http.StatusOK {
+		return problemError(resp.StatusCode, b)
+	}
+	if err := json.Unmarshal(b, out); err != nil {
+		return fmt.Errorf("%s %s: decode answer: %w", method, path, err)
+	}
+	return nil
+}
+
+// problemError gives a problem back as the error it was made from.
+func problemError(status int, b []byte) error {
+	var p Problem
+	if err := json.Unmarshal(b, &p); err != nil || p.Type == "" {
+		return fmt.Errorf("answer %d of something that is not this API: %w", status, handoff.ErrUnknown)
+	}
+	switch p.Type {
+	case "not_found":
+		return fmt.Errorf("%s%w", cutSuffix(p.Detail, handoff.ErrNotFound.Error()), handoff.ErrNotFound)
+	case "conflict":
+		c := &handoff.ConflictError{Reason: p.Detail, Receipt: p.Receipt}
+		if s := p.Checkpoint; s != nil {
+			c.Checkpoint = &handoff.Checkpoint{Version: s.Version, Rev: s.Rev, Closing: s.Closing, Halt: s.Halt, Paused: s.Status == handoff.Paused}
+		}
+		return c
+	case "unknown":
+		return fmt.Errorf("%s: %w", p.Detail, handoff.ErrUnknown)
+	case "unauthorized", "forbidden":
+		return errors.New(p.Detail)
+	}
+	return &handoff.InvalidError{Reason: p.Detail}
+}
+
+func cutSuffix(s, suffix string) string {
+	if len(s) >= len(suffix) && s[len(s)-len(suffix):] == suffix {
+		return s[:len(s)-len(suffix)]
+	}
+	return s + ": "
+}
+
+func listQuery(after string) url.Values {
+	q := url.Values{"limit": {strconv.Itoa(maxLimit)}}
+	if after != "" {
+		q.Set("after", after)
+	}
+	return q
+}
+
+func list[T any](ctx context.Context, c *Client, path, after string) ([]T, string, error) {
+	var out List[T]
+	err := c.call(ctx, http.MethodGet, path, listQuery(after), nil, nil, &out)
+	return out.Items, out.Next, err
+}
+
+// Streams lists every stream, blocked ones first.
+func (c *Client) Streams(ctx context.Context) ([]StreamLine, error) {
+	items, _, err := list[StreamLine](ctx, c, "/v1/streams", "")
+	return items, err
+}
+
+// Status reads one stream.
+func (c *Client) Status(ctx context.Context, s handoff.Stream) (st handoff.StreamStatus, err error) {
+	err = c.call(ctx, http.MethodGet, path(s), nil, nil, nil, &st)
+	return st, err
+}
+
+// Held lists one batch of what waits for a person.
+func (c *Client) Held(ctx context.Context, s handoff.Stream, after string) ([]handoff.Receipt, string, error) {
+	return list[handoff.Receipt](ctx, c, path(s, "holds"), after)
+}
+
+// Event reads one receipt and its payload.
+func (c *Client) Event(ctx context.Context, s handoff.Stream, key handoff.ReceiptKey) (v EventView, err error) {
+	q := url.Values{}
+	if key.Conflict != "" {
+		q.Set("conflict", key.Conflict)
+	}
+	err = c.call(ctx, http.MethodGet, path(s, "events", key.EventID), q, nil, nil, &v)
+	return v, err
+}
+
+// Audits lists one batch of the record of decisions.
+func (c *Client) Audits(ctx context.Context, s handoff.Stream, after string) ([]handoff.AuditRecord, string, error) {
+	return list[handoff.AuditRecord](ctx, c, path(s, "audit"), after)
+}
+
+// Pages lists one batch of pages, ascending.
+func (c *Client) Pages(ctx context.Context, s handoff.Stream, after string) ([]handoff.Page, string, error) {
+	return list[handoff.Page](ctx, c, path(s, "pages"), after)
+}
+
+// Docs lists one batch of the projection's documents.
+func (c *Client) Docs(ctx context.Context, s handoff.Stream, after string) ([]handoff.Doc, string, error) {
+	return list[handoff.Doc](ctx, c, path(s, "docs"), after)
+}
+
+// Check walks the invariants.
+func (c *Client) Check(ctx context.Context, s handoff.Stream) ([]handoff.Violation, error) {
+	items, _, err := list[handoff.Violation](ctx, c, path(s, "check"), "")
+	return items, err
+}
+
+// Decide takes a decision, on an event or about a stream, under its own id.
+func (c *Client) Decide(ctx context.Context, d handoff.Decision) (got handoff.DecisionAnswer, err error) {
+	header := http.Header{}
+	header.Set(ActorHeader, d.Actor)
+	header.Set("Idempotency-Key", d.ID)
+	if d.Kind.OnEvent() {
+		q := url.Values{}
+		if d.Event.Conflict != "" {
+			q.Set("conflict", d.Event.Conflict)
+		}
+		in := EventDecision{Kind: d.Kind, Reason: d.Reason, Rev: d.Rev}
+		err = c.call(ctx, http.MethodPost, path(d.Stream, "events", d.Event.EventID, "decisions"), q, header, in, &got)
+		return got, err
+	}
+	in := StreamDecision{
+		Kind: d.Kind, Reason: d.Reason, Rev: d.Rev, Cursor: d.Cursor, Check: d.Check, Answer: d.Answer, Version: d.Version, Definition: d.Definition,
+	}
+	err = c.call(ctx, http.MethodPost, path(d.Stream, "decisions"), nil, header, in, &got)
+	return got, err
+}

@@ -1,0 +1,131 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/turnleaf/turnleaf/internal/handoff"
+	"github.com/turnleaf/turnleaf/internal/local"
+)
+
+type auditCmd struct {
+	Stream string `arg:"" optional:"" help:"Only this stream's."`
+}
+
+// Help implements kong's detailed help.
+func (auditCmd) Help() string { return "Example: turnleaf audit-log demo --json" }
+
+// Run prints every decision, oldest first.
+func (c auditCmd) Run(s *session) error {
+	return s.operate(func(op operator) error {
+		streams, err := s.streamsOr(op, c.Stream)
+		if err != nil {
+			return err
+		}
+		for _, st := range streams {
+			err := pages(func(after string) ([]handoff.AuditRecord, string, error) { return op.Audits(s, st, after) }, s.printAudit)
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (s *session) printAudit(r handoff.AuditRecord) error {
+	if s.JSON {
+		return s.emit(r)
+	}
+	what := string(r.Kind)
+	if r.Event.EventID != "" {
+		what += " " + local.EventWord(r.Event.EventID)
+	}
+	line := fmt.Sprintf("%s  %s  %s by %s: %s → %s; %s", when(r.At), r.Stream, what, r.Actor, r.Before, r.After, r.Reason)
+	if r.Undo != "" {
+		line += "; undo: --cursor " + local.ShellWord(string(r.Undo))
+	}
+	return s.printf("%s\n", local.Printable(line))
+}
+
+type checkCmd struct {
+	Stream string `arg:"" optional:"" help:"Only this stream."`
+}
+
+// Help implements kong's detailed help.
+func (checkCmd) Help() string { return "Example: turnleaf check demo" }
+
+// Run checks; violations are exit code 3.
+func (c checkCmd) Run(s *session) error {
+	return s.operate(func(op operator) error {
+		streams, err := s.streamsOr(op, c.Stream)
+		if err != nil {
+			return err
+		}
+		broken := false
+		for _, st := range streams {
+			found, err := op.Check(s, st)
+			if err != nil {
+				return err
+			}
+			broken = broken || len(found) > 0
+			if err := s.printCheck(st, found); err != nil {
+				return err
+			}
+		}
+		if broken {
+			return blockedError{}
+		}
+		return nil
+	})
+}
+
+func (s *session) printCheck(st handoff.Stream, found []handoff.Violation) error {
+	if s.JSON {
+		if found == nil {
+			found = []handoff.Violation{}
+		}
+		return s.emit(map[string]any{"stream": st, "violations": found})
+	}
+	if len(found) == 0 {
+		return s.printf("%s: every invariant holds\n", local.Printable(string(st)))
+	}
+	for _, v := range found {
+		line := fmt.Sprintf("%s: %s broken at page %d: %s %s", st, v.Invariant, v.Version, local.EventWord(v.EventID), v.Detail)
+		if err := s.printf("%s\n", local.Printable(line)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+type docsCmd struct {
+	Stream string `arg:"" help:"The stream."`
+}
+
+// Help implements kong's detailed help.
+func (docsCmd) Help() string { return "Example: turnleaf docs demo" }
+
+// Run prints every document on a line of its own, digits as they are. JSON escapes control characters, so a terminal is safe.
+func (c docsCmd) Run(s *session) error {
+	return s.operate(func(op operator) error {
+		st := handoff.Stream(c.Stream)
+		if _, err := op.Status(s, st); err != nil {
+			return s.explainMissing(st, err)
+		}
+		return pages(func(after string) ([]handoff.Doc, string, error) { return op.Docs(s, st, after) }, func(d handoff.Doc) error {
+			if s.JSON {
+				return s.emit(d)
+			}
+			return s.printDoc(d)
+		})
+	})
+}
+
+// printDoc is the short form: the entity as the text or number that it is, and its fields.
+func (s *session) printDoc(d handoff.Doc) error {
+	entity := json.RawMessage(d.Entity)
+	if !json.Valid(entity) {
+		entity, _ = json.Marshal(d.Entity) // a text always marshals
+	}
+	return s.emit(map[string]any{"entity": entity, "fields": d.Fields})
+}

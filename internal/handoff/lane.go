@@ -1,7 +1,5 @@
 package handoff
 
-import "strings"
-
 // defaultChunk is how many events go to one apply message.
 const defaultChunk = 25
 
@@ -77,6 +75,3 @@ func pack(lanes [][]Event, size int) [][]Event {
 	}
 	return chunks
 }
-
-// shortLane is a lane's name for logs: never payload, so a digest of it.
-func shortLane(lane string) string { return strings.ToLower(DigestOf([]byte(lane))[:8]) }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -222,8 +221,4 @@ func maxPosition(p, q Position) Position {
 func below(p, q Position) bool {
 	c, err := p.Compare(q)
 	return err == nil && c < 0
-}
-
-func greatest(ps []Position) Position {
-	return slices.MaxFunc(ps, func(a, b Position) int { c, _ := a.Compare(b); return c })
 }

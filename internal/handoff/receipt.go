@@ -72,13 +72,13 @@ type Receipt struct {
 	Position Position   `json:"position,omitzero"`
 	Entity   string     `json:"entity,omitempty"`
 	// By is who decided the outcome: apply, close, or an operator's name.
-	By       string        `json:"by"`
-	Attempts int           `json:"attempts,omitempty"`
-	Attempt  *Attempt      `json:"attempt,omitempty"`
-	NextAt   time.Time     `json:"next_at,omitzero"`
-	Error    string        `json:"error,omitempty"`
-	Policy   string        `json:"policy_hash,omitempty"`
-	Effect   string        `json:"effect_hash,omitempty"`
+	By       string    `json:"by"`
+	Attempts int       `json:"attempts,omitempty"`
+	Attempt  *Attempt  `json:"attempt,omitempty"`
+	NextAt   time.Time `json:"next_at,omitzero"`
+	Error    string    `json:"error,omitempty"`
+	Policy   string    `json:"policy_hash,omitempty"`
+	Effect   string    `json:"effect_hash,omitempty"`
 	// Answered are the holds that releases answered, since the receipt began: each suppresses itself and nothing else.
 	Answered []AnsweredHold `json:"answered_holds,omitempty"`
 	// PageVersion, Chunk and Index say which page wrote it last: the stamp, which never decreases.

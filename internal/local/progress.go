@@ -16,7 +16,6 @@ type tally struct {
 	pages, applied, ignored, quarantined int
 }
 
-func (t tally) events() int { return t.applied + t.ignored + t.quarantined }
 
 // progress is what is known of one stream. Its owner guards it.
 type progress struct {

@@ -30,7 +30,7 @@ var _ Work = (*worker)(nil)
 func (w *worker) Poll(ctx context.Context, m handoff.PollMessage) error {
 	b, err := w.bind.Binding(m.Stream)
 	if err != nil {
-		w.log.ErrorContext(ctx, "poll", "stream", m.Stream, "err", err)
+		w.log.ErrorContext(ctx, "poll", slog.String("stream", string(m.Stream)), slog.Any("err", err))
 		return nil
 	}
 	began := w.now()
@@ -51,7 +51,7 @@ func (w *worker) Poll(ctx context.Context, m handoff.PollMessage) error {
 func (w *worker) Apply(ctx context.Context, m handoff.ChunkMessage, receives int) error {
 	b, err := w.bind.Binding(m.Stream)
 	if err != nil {
-		w.log.ErrorContext(ctx, "apply", "stream", m.Stream, "err", err)
+		w.log.ErrorContext(ctx, "apply", slog.String("stream", string(m.Stream)), slog.Any("err", err))
 		return nil // the open page stays open; it is driven again when the definition is mended
 	}
 	life := w.engine.Timing.FunctionLife

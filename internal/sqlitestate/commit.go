@@ -3,6 +3,7 @@ package sqlitestate
 import (
 	"context"
 	"database/sql"
+	"errors"
 
 	"github.com/turnleaf/turnleaf/internal/handoff"
 )
@@ -46,7 +47,7 @@ func check(ctx context.Context, q *sql.Tx, g handoff.Guard, query string, args .
 	var rev uint64
 	err := q.QueryRowContext(ctx, query, args...).Scan(&rev)
 	exists := err == nil
-	if err != nil && err != sql.ErrNoRows { //nolint:errorlint // database/sql returns it bare
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return err
 	}
 	if g.Absent == exists || exists && rev != g.Rev {
@@ -70,7 +71,7 @@ func putPage(ctx context.Context, q *sql.Tx, tx handoff.Tx) error {
 			p.Abandoned, p.Lost = p.Abandoned || m.Abandoned, p.Lost || m.Lost
 			return nil
 		})
-		if err == sql.ErrNoRows { //nolint:errorlint // database/sql returns it bare
+		if errors.Is(err, sql.ErrNoRows) {
 			return refused("no page to mark")
 		}
 		if err != nil {

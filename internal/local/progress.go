@@ -16,7 +16,6 @@ type tally struct {
 	pages, applied, ignored, quarantined int
 }
 
-
 // progress is what is known of one stream. Its owner guards it.
 type progress struct {
 	stream   handoff.Stream

@@ -84,7 +84,7 @@ func newFake() *fakeOperator {
 		return reviewapi.EventView{
 			Receipt: handoff.Receipt{
 				ReceiptKey: handoff.ReceiptKey{EventID: id}, Stream: "demo", Outcome: handoff.Held, Reason: handoff.HoldPolicy,
-				Detail: "refund_over_limit", PageVersion: 9, Entity: `"acct-04"`, HeldAt: noon, Rev: 3,
+				Detail: "refund_over_limit", PageVersion: 9, Entity: "acct-04", HeldAt: noon, Rev: 3,
 			},
 			Raw: &payload,
 		}

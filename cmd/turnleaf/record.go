@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 
 	"github.com/turnleaf/turnleaf/internal/handoff"
@@ -121,11 +120,7 @@ func (c docsCmd) Run(s *session) error {
 	})
 }
 
-// printDoc is the short form: the entity as the text or number that it is, and its fields.
+// printDoc is the short form: the entity and its fields.
 func (s *session) printDoc(d handoff.Doc) error {
-	entity := json.RawMessage(d.Entity)
-	if !json.Valid(entity) {
-		entity, _ = json.Marshal(d.Entity) // a text always marshals
-	}
-	return s.emit(map[string]any{"entity": entity, "fields": d.Fields})
+	return s.emit(map[string]any{"entity": d.Entity, "fields": d.Fields})
 }

@@ -56,7 +56,7 @@ func heldRow(r handoff.Receipt, s *session) []string {
 		word += " --conflict " + r.Conflict
 	}
 	return []string{
-		string(r.Stream), word, string(r.Outcome), whyText(r), local.EventWord(r.Entity), r.Position.String(), fmt.Sprint(r.PageVersion), age(s.now(), r.HeldAt),
+		string(r.Stream), word, string(r.Outcome), whyText(r), r.Entity, r.Position.String(), fmt.Sprint(r.PageVersion), age(s.now(), r.HeldAt),
 	}
 }
 
@@ -252,7 +252,7 @@ func (s *session) showEvent(v reviewapi.EventView) error {
 	}
 	if err := s.pairs(append([]string{
 		"whole name", name, "why", whyText(r), "error", r.Error, "by", r.By, "since", when(r.WrittenAt), "held since", when(r.HeldAt),
-		"next attempt", when(r.NextAt), "attempts", countText(r.Attempts), "entity", local.EventWord(r.Entity), "position", r.Position.String(),
+		"next attempt", when(r.NextAt), "attempts", countText(r.Attempts), "entity", r.Entity, "position", r.Position.String(),
 		"page", fmt.Sprintf("%d, chunk %d, index %d", r.PageVersion, r.Chunk, r.Index), "digest", r.Digest,
 		"second content", r.Conflict, "rev", fmt.Sprint(r.Rev),
 	}, s.decidePairs(r)...)...); err != nil {

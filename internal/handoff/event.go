@@ -29,7 +29,7 @@ type Event struct {
 	ID string `json:"id"`
 	// Position is none where the source has none; the receipt then stamps arrival.
 	Position Position `json:"position,omitzero"`
-	// Entity is whose order matters; empty where the definition declares none.
+	// Entity is whose order matters, as plain text; empty where the definition declares none.
 	Entity string `json:"entity,omitempty"`
 	// Time is when it happened, for retention and hold-back; zero where the definition declares none.
 	Time time.Time `json:"time,omitzero"`

@@ -45,7 +45,7 @@ func (a *answer) record(r expr.Result) (record, error) {
 	}
 	ev.Digest, err = a.digest(vars, ev.Raw)
 	fault("no digest", err)
-	ev.ID, err = a.rules.id.identity(vars, true)
+	ev.ID, err = a.rules.id.identity(vars)
 	fault("no id", err)
 	if err != nil {
 		ev.ID = handoff.InvalidID(ev.Digest)
@@ -53,7 +53,7 @@ func (a *answer) record(r expr.Result) (record, error) {
 	ev.Position, err = a.position(vars)
 	fault("no position", err)
 	if a.rules.entity != nil {
-		ev.Entity, err = a.rules.entity.identity(vars, false)
+		ev.Entity, err = a.rules.entity.name(vars)
 		fault("no entity", err)
 	}
 	ev.Time, err = a.eventTime(vars)
@@ -98,7 +98,7 @@ func canonical(r expr.Result) ([]byte, error) {
 var errEmpty = errors.New("it is null or empty")
 
 // identity gives canonical JSON, which carries the type: "1" is not 1. Null and what is empty identify nothing.
-func (p *program) identity(vars map[string]any, compound bool) (string, error) {
+func (p *program) identity(vars map[string]any) (string, error) {
 	r, err := p.eval(vars)
 	if err != nil {
 		return "", err
@@ -106,7 +106,7 @@ func (p *program) identity(vars map[string]any, compound bool) (string, error) {
 	switch kind := r.Kind(); {
 	case kind == expr.Null:
 		return "", errEmpty
-	case kind == expr.Text, kind == expr.Number, compound && (kind == expr.List || kind == expr.Map):
+	case kind == expr.Text, kind == expr.Number, kind == expr.List, kind == expr.Map:
 	default:
 		return "", fmt.Errorf("%s: a %s identifies nothing", p.field, kind)
 	}
@@ -118,6 +118,24 @@ func (p *program) identity(vars map[string]any, compound bool) (string, error) {
 		return "", errEmpty
 	}
 	return string(b), nil
+}
+
+// name gives an entity as plain text, a number digit for digit: it names a lane and a document, and people write it in rules.
+func (p *program) name(vars map[string]any) (string, error) {
+	r, err := p.eval(vars)
+	if err != nil {
+		return "", err
+	}
+	if kind := r.Kind(); kind == expr.Null {
+		return "", errEmpty
+	} else if kind != expr.Text && kind != expr.Number {
+		return "", fmt.Errorf("%s: a %s names no entity", p.field, kind)
+	}
+	text, err := r.Text()
+	if err == nil && text == "" {
+		err = errEmpty
+	}
+	return text, err
 }
 
 // position is by the declared type; a list is a tuple, whose first part has that type, and the others go by their values.

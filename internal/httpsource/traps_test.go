@@ -109,16 +109,16 @@ func TestUnfitRecords(t *testing.T) {
 		t.Fatalf("%s (%s) with %d events", r.Kind, r.Detail, len(r.Events))
 	}
 	wants := []struct{ id, invalid, entity string }{
-		{"!", "no id: event.id: no such key: id (at 1:6)", `"k1"`},
+		{"!", "no id: event.id: no such key: id (at 1:6)", "k1"},
 		{`"a6"`, "no entity: event.entity: no such key: key (at 1:6)", ""},
-		{"7", "", `"k1"`},
-		{`"7"`, "", `"k1"`},
+		{"7", "", "k1"},
+		{`"7"`, "", "k1"},
 		{"!", "defect: duplicate key", ""},
-		{"!", "defect: invalid UTF-8 or lone surrogate", `"k"`},
-		{`"n"`, "no position: it is null or empty", `"k"`},
-		{"!", "no id: it is null or empty", `"k"`},
+		{"!", "defect: invalid UTF-8 or lone surrogate", "k"},
+		{`"n"`, "no position: it is null or empty", "k"},
+		{"!", "no id: it is null or empty", "k"},
 		{`"e"`, "no entity: it is null or empty", ""},
-		{"!", "no id: event.id: a bool identifies nothing", `"k"`},
+		{"!", "no id: event.id: a bool identifies nothing", "k"},
 		{`"z"`, "defect: invalid UTF-8 or lone surrogate", "1"},
 	}
 	for i, w := range wants {

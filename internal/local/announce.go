@@ -107,7 +107,7 @@ func describe(r handoff.Receipt) string {
 		text += ", position " + r.Position.String()
 	}
 	if r.Entity != "" {
-		text += ", entity " + EventWord(r.Entity)
+		text += ", entity " + Printable(r.Entity)
 	}
 	return Printable(text)
 }

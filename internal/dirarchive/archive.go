@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/turnleaf/turnleaf/internal/handoff"
@@ -41,7 +42,10 @@ func Open(path string) (*Archive, error) {
 		return nil, fmt.Errorf("open archive: %w", err)
 	}
 	a := &Archive{root: root, path: path}
-	return a, a.clean()
+	if err := a.clean(); err != nil {
+		return nil, errors.Join(err, root.Close())
+	}
+	return a, nil
 }
 
 // Close gives the folder's handle up.
@@ -176,16 +180,34 @@ func (a *Archive) GetRange(ctx context.Context, key string, offset, length int64
 	if err := errors.Join(check(key), ctx.Err()); err != nil {
 		return nil, err
 	}
+	if offset < 0 || length < 0 {
+		return nil, fmt.Errorf("get %s: no range of %d bytes from %d", key, length, offset)
+	}
 	f, err := a.root.Open(key)
 	if err != nil {
 		return nil, translate("get", key, err)
 	}
+	b, err := readRange(f, offset, length)
+	return b, translate("get", key, errors.Join(err, f.Close()))
+}
+
+// readRange measures before it makes room: a length comes from a directory, which may have been tampered with.
+func readRange(f *os.File, offset, length int64) ([]byte, error) {
+	info, err := f.Stat()
+	switch {
+	case err != nil:
+		return nil, err
+	case info.IsDir():
+		return nil, syscall.EISDIR
+	case length > info.Size()-offset:
+		return nil, fmt.Errorf("%w: %d bytes, less than %d from %d", handoff.ErrDigest, info.Size(), length, offset)
+	}
 	b := make([]byte, length)
 	_, err = f.ReadAt(b, offset)
 	if errors.Is(err, io.EOF) {
-		err = fmt.Errorf("%w: shorter than %d bytes", handoff.ErrDigest, offset+length)
+		err = fmt.Errorf("%w: cut while it was read", handoff.ErrDigest)
 	}
-	return b, translate("get", key, errors.Join(err, f.Close()))
+	return b, err
 }
 
 // Refresh starts an object's life anew.
@@ -193,15 +215,23 @@ func (a *Archive) Refresh(ctx context.Context, key string) error {
 	if err := errors.Join(check(key), ctx.Err()); err != nil {
 		return err
 	}
-	now := time.Now()
-	return translate("refresh", key, a.root.Chtimes(key, now, now))
+	info, err := a.root.Stat(key)
+	if err == nil && info.IsDir() {
+		err = syscall.EISDIR
+	}
+	if err == nil {
+		now := time.Now()
+		err = a.root.Chtimes(key, now, now)
+	}
+	return translate("refresh", key, err)
 }
 
+// translate is for what reads: a folder of that name, or a file where a folder would be, is no object either.
 func translate(op, key string, err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case errors.Is(err, fs.ErrNotExist):
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.EISDIR), errors.Is(err, syscall.ENOTDIR):
 		return fmt.Errorf("%s %s: %w", op, key, handoff.ErrNotFound)
 	}
 	return fmt.Errorf("%s %s: %w", op, key, err)

@@ -2,11 +2,13 @@ package dirarchive
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"path"
 	"slices"
 	"strings"
+	"syscall"
 )
 
 // List gives keys with the prefix, ascending, up to limit. It walks only folders that can hold such keys.
@@ -14,18 +16,18 @@ func (a *Archive) List(ctx context.Context, prefix string, limit int) ([]string,
 	start := path.Dir(prefix + "x") // the deepest folder that every such key lies under
 	var keys []string
 	err := fs.WalkDir(a.root.FS(), start, func(key string, d fs.DirEntry, err error) error {
-		if err != nil || ctx.Err() != nil {
-			if key == start && err != nil {
-				return fs.SkipAll // no such folder, no such key
-			}
-			return ctx.Err()
-		}
 		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrInvalid), errors.Is(err, syscall.ENOTDIR):
+			return nil // no such folder, no such key
+		case err != nil:
+			return err // a folder that cannot be read may hold such keys
 		case d.IsDir():
 			if key != "." && !strings.HasPrefix(key+"/", prefix) && !strings.HasPrefix(prefix, key+"/") {
 				return fs.SkipDir
 			}
-		case strings.HasPrefix(key, prefix) && !strings.HasPrefix(key, tempPrefix):
+		case d.Type().IsRegular() && strings.HasPrefix(key, prefix) && !strings.HasPrefix(key, tempPrefix):
 			keys = append(keys, key)
 		}
 		return nil

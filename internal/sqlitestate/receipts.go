@@ -166,7 +166,7 @@ func (s *Store) HeldReceipts(ctx context.Context, name handoff.Stream, after str
 	}
 	rs, err := many[handoff.Receipt](ctx, s.read, `SELECT item FROM receipt WHERE stream = ? AND held_at IS NOT NULL
 		AND (held_at, event_id, conflict) > (?, ?, ?) ORDER BY held_at, event_id, conflict LIMIT ?`, string(name), p.held, p.event, p.conflict, limit)
-	if err != nil || len(rs) < limit {
+	if err != nil || len(rs) == 0 || len(rs) < limit {
 		return rs, "", translate("list holds "+string(name), err)
 	}
 	last := rs[len(rs)-1]
@@ -184,7 +184,7 @@ func (s *Store) ListReceipts(ctx context.Context, name handoff.Stream, after str
 		query, args = `SELECT item FROM receipt WHERE stream = ? ORDER BY event_id, conflict LIMIT ?`, []any{string(name), limit}
 	}
 	rs, err := many[handoff.Receipt](ctx, s.read, query, args...)
-	if err != nil || len(rs) < limit {
+	if err != nil || len(rs) == 0 || len(rs) < limit {
 		return rs, "", translate("list receipts "+string(name), err)
 	}
 	last := rs[len(rs)-1]
@@ -199,15 +199,19 @@ func (s *Store) Doc(ctx context.Context, name handoff.Stream, entity string) (ha
 
 // ListDocs walks all documents in order of entity.
 func (s *Store) ListDocs(ctx context.Context, name handoff.Stream, after string, limit int) ([]handoff.Doc, string, error) {
-	query, args := `SELECT item FROM doc WHERE stream = ? AND entity > ? ORDER BY entity LIMIT ?`, []any{string(name), after, limit}
-	if after == "" {
+	p, err := parsePlace(after)
+	if err != nil {
+		return nil, "", err
+	}
+	query, args := `SELECT item FROM doc WHERE stream = ? AND entity > ? ORDER BY entity LIMIT ?`, []any{string(name), p.event, limit}
+	if after == "" { // from the beginning: the entity "" is a document too
 		query, args = `SELECT item FROM doc WHERE stream = ? ORDER BY entity LIMIT ?`, []any{string(name), limit}
 	}
 	ds, err := many[handoff.Doc](ctx, s.read, query, args...)
-	if err != nil || len(ds) < limit {
+	if err != nil || len(ds) == 0 || len(ds) < limit {
 		return ds, "", translate("list documents "+string(name), err)
 	}
-	return ds, ds[len(ds)-1].Entity, nil
+	return ds, mark(0, ds[len(ds)-1].Entity, ""), nil
 }
 
 // Decision reads one.
@@ -224,7 +228,7 @@ func (s *Store) Audits(ctx context.Context, name handoff.Stream, after string, l
 	}
 	rs, err := many[handoff.AuditRecord](ctx, s.read, `SELECT item FROM audit WHERE stream = ? AND (at, id) > (?, ?) ORDER BY at, id LIMIT ?`,
 		string(name), p.held, p.event, limit)
-	if err != nil || len(rs) < limit {
+	if err != nil || len(rs) == 0 || len(rs) < limit {
 		return rs, "", translate("list audit "+string(name), err)
 	}
 	last := rs[len(rs)-1]

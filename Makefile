@@ -14,7 +14,7 @@ LINT := $(BUILD)/bin/golangci-lint
 POUCHDB := $(BUILD)/pouchdb/node_modules/pouchdb-server/bin/pouchdb-server
 
 # Packages whose tests have a target of their own. All others are unit tests.
-OWN_TARGET := ./tests/arch ./tests/feed
+OWN_TARGET := ./tests/arch ./tests/feed ./tests/aws ./tests/lambda
 
 # need COMMAND, WHAT TO INSTALL
 need = @command -v $(1) >/dev/null || { echo "$(1) is missing: $(2)" >&2; exit 1; }
@@ -38,7 +38,7 @@ test: lint test-unit test-feed ## Run all checks and tests
 test-unit: $(COUNT) ## Run the unit and protocol tests under the race detector
 	$(call need,gcc,the race detector needs a C compiler - install gcc)
 	@packages=$$(go list ./... ./.ci/count | grep -vxF "$$(go list $(OWN_TARGET))"); \
-	CGO_ENABLED=1 go test -race -timeout 10m -json $$packages | $(COUNT) -name unit
+	{ CGO_ENABLED=1 go test -race -timeout 10m -json $$packages; go test -timeout 10m -run '^TestSweep$$' -json ./internal/sqlitestate; } | $(COUNT) -name unit
 
 test-feed: build $(COUNT) $(POUCHDB) ## Consume a live CouchDB feed while being killed (TURNLEAF_SEED, TURNLEAF_DOCS, TURNLEAF_KILLS)
 	$(call need,node,install Node.js 18 or newer)

@@ -127,6 +127,9 @@ func (d Doc) Apply(c DocChange) (after Doc, exists bool, err error) {
 		}
 	}
 	for k, v := range c.Set {
+		if !json.Valid(v) {
+			return Doc{}, false, &EffectError{c.Entity, "set " + k + ": not JSON"}
+		}
 		after.Fields[k] = v
 	}
 	for k, literal := range c.Add {

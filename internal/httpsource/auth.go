@@ -34,6 +34,9 @@ func (h HostSecrets) Secret(_ context.Context, ref streamdef.Secret) (string, er
 		}
 		return "", fmt.Errorf("secret %s: %w: the environment variable is not set", ref.Env, handoff.ErrConfig)
 	}
+	if ref.File == "" {
+		return "", fmt.Errorf("secret %s%s: %w: only functions on AWS read it", ref.SSM, ref.SecretsManager, handoff.ErrConfig)
+	}
 	b, err := h.ReadFile(ref.File)
 	if err != nil {
 		return "", fmt.Errorf("secret file %s: %w: %w", ref.File, handoff.ErrConfig, err)

@@ -191,7 +191,7 @@ func (r *reader) checkSecret(path string, s Secret) {
 	if n := r.at[path]; n != nil && n.Kind != yaml.MappingNode {
 		return // reported
 	}
-	r.one(path, "env", "file")
+	r.one(path, "env", "file", "ssm", "secrets_manager")
 	if s.Env != "" && !envName.MatchString(s.Env) {
 		r.wrong(path+".env", "the name of an environment variable", "characters that none may have")
 	}

@@ -120,6 +120,9 @@ type HeaderAuth struct {
 type Secret struct {
 	Env  string
 	File string
+	// SSM names a parameter of AWS Systems Manager, SecretsManager a secret of AWS Secrets Manager (name or ARN): for functions.
+	SSM            string
+	SecretsManager string
 }
 
 // EventRules say what identifies an event. CEL over `event` (the record).

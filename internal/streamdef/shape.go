@@ -123,6 +123,8 @@ func secretShape() shape[Secret] {
 	return shape[Secret]{
 		text("env", func(s *Secret) *string { return &s.Env }),
 		text("file", func(s *Secret) *string { return &s.File }),
+		text("ssm", func(s *Secret) *string { return &s.SSM }),
+		text("secrets_manager", func(s *Secret) *string { return &s.SecretsManager }),
 	}
 }
 

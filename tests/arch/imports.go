@@ -127,7 +127,8 @@ func Links(m Module) []Finding {
 
 // awsUsers may import the AWS SDK: the adapters of AWS services, the programs that make the clients, and the decorators that
 // fail its calls in tests.
-var awsUsers = []string{"internal/ddbstate", "internal/s3archive", "internal/sqsqueue", "functions", "cmd", "internal/fault"}
+var awsUsers = []string{"internal/ddbstate", "internal/s3archive", "internal/sqsqueue", "internal/awssecrets", "internal/cloud", "internal/cloudbind",
+	"functions", "cmd", "internal/fault"}
 
 // AWS: the SDK stays at the edge.
 func AWS(m Module) []Finding {

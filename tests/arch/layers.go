@@ -21,13 +21,19 @@ var layers = map[string]int{
 	"internal/reviewapi":   2,
 	"internal/console":     2,
 
+	"internal/config":     2,
+	"internal/awssecrets": 2,
+
 	"internal/bind":  3,
 	"internal/demo":  3,
-	"internal/local": 3,
+	"internal/cloud": 3,
+
+	"internal/local":     4,
+	"internal/cloudbind": 4,
 }
 
 // top is the layer of programs: cmd and functions.
-const top = 4
+const top = 5
 
 // layer gives a shipped package's layer. A folder inside a package has the layer of the package around it.
 func layer(pkg string) (int, bool) {

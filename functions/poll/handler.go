@@ -1,0 +1,147 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+
+	"github.com/aws/aws-lambda-go/events"
+
+	"github.com/turnleaf/turnleaf/internal/cloud"
+	"github.com/turnleaf/turnleaf/internal/handoff"
+)
+
+// inline is how many streams a tick polls by itself; more get a message each, so that no stream waits for the slowness of another.
+const inline = 3
+
+// poller is what this function uses of the protocol.
+type poller interface {
+	Poll(ctx context.Context, b handoff.Binding, m handoff.PollMessage) (handoff.PollReport, error)
+}
+
+// lister lists the streams that were ever started, partitions included.
+type lister interface {
+	Streams(ctx context.Context) ([]handoff.StreamEntry, error)
+}
+
+// binder finds a stream's settings and adapters.
+type binder interface {
+	Binding(s handoff.Stream) (handoff.Binding, error)
+}
+
+type handler struct {
+	engine  poller
+	queue   handoff.Queue
+	streams lister
+	binder  binder
+	defined []handoff.Stream // streams that a definition names
+	log     *slog.Logger
+	steps   *cloud.Steps
+}
+
+// tick is the scheduler's event: all due streams, or the one it names.
+type tick struct {
+	Stream handoff.Stream `json:"stream"`
+}
+
+// handle takes a tick or an SQS event of continuations. A tick answers a summary; an SQS event its failures, never null.
+func (h *handler) handle(ctx context.Context, raw json.RawMessage) (any, error) {
+	var sqs events.SQSEvent
+	if err := json.Unmarshal(raw, &sqs); err == nil && len(sqs.Records) > 0 {
+		return h.continuations(ctx, sqs), nil
+	}
+	var t tick
+	if err := json.Unmarshal(raw, &t); err != nil {
+		return nil, fmt.Errorf("an event that is neither a tick nor of SQS: %w", err)
+	}
+	streams, err := h.due(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	done, err := h.fanOut(ctx, streams)
+	h.log.LogAttrs(ctx, slog.LevelInfo, "tick", slog.Int("streams", len(streams)), slog.Any("did", done), h.steps.Take())
+	return done, err
+}
+
+// due gives the streams of a tick: what definitions name and what was started under one, retired ones left out. Whether one is due to be
+// fetched is the protocol's to say: an open page is swept at every tick.
+func (h *handler) due(ctx context.Context, t tick) ([]handoff.Stream, error) {
+	if t.Stream != "" {
+		return []handoff.Stream{t.Stream}, nil
+	}
+	entries, err := h.streams.Streams(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("tick: %w", err)
+	}
+	all := slices.Clone(h.defined)
+	for _, e := range entries {
+		name, _, _ := strings.Cut(string(e.Stream), "/")
+		switch known := slices.Contains(h.defined, handoff.Stream(name)); {
+		case !known:
+			h.log.LogAttrs(ctx, slog.LevelWarn, "orphaned", slog.String("stream", string(e.Stream)))
+		case !e.RetiredAt.IsZero():
+			all = slices.DeleteFunc(all, func(s handoff.Stream) bool { return s == e.Stream })
+		case !slices.Contains(all, e.Stream):
+			all = append(all, e.Stream)
+		}
+	}
+	return all, nil
+}
+
+// fanOut polls a few streams here and sends the others a message each. One stream's failure stops no other.
+func (h *handler) fanOut(ctx context.Context, streams []handoff.Stream) (map[string]string, error) {
+	done := map[string]string{}
+	var errs []error
+	for _, s := range streams {
+		m := handoff.PollMessage{Stream: s}
+		if len(streams) > inline {
+			done[string(s)] = "sent"
+			if err := h.queue.SendPoll(ctx, m, 0); err != nil {
+				done[string(s)], errs = "failed", append(errs, err)
+			}
+			continue
+		}
+		did, err := h.poll(ctx, m)
+		if done[string(s)] = string(did); err != nil {
+			done[string(s)], errs = "failed", append(errs, err)
+		}
+	}
+	return done, errors.Join(errs...)
+}
+
+func (h *handler) poll(ctx context.Context, m handoff.PollMessage) (handoff.PollAct, error) {
+	b, err := h.binder.Binding(m.Stream)
+	if err != nil {
+		return "", fmt.Errorf("poll %s: %w", m.Stream, err)
+	}
+	r, err := h.engine.Poll(ctx, b, m)
+	return r.Did, err
+}
+
+// continuations works on messages; the queue hands over one at a time. A message that cannot be read is a failure and ends in the
+// dead-letter queue, never a success.
+func (h *handler) continuations(ctx context.Context, e events.SQSEvent) events.SQSEventResponse {
+	out := events.SQSEventResponse{BatchItemFailures: []events.SQSBatchItemFailure{}}
+	for _, rec := range e.Records {
+		var m handoff.PollMessage
+		did := handoff.PollAct("")
+		err := json.Unmarshal([]byte(rec.Body), &m)
+		if err == nil && m.Stream == "" {
+			err = errors.New("the message names no stream")
+		}
+		if err == nil {
+			did, err = h.poll(ctx, m)
+		}
+		level, attrs := slog.LevelInfo, []slog.Attr{slog.String("stream", string(m.Stream)), slog.String("did", string(did)), h.steps.Take()}
+		if err != nil {
+			level, attrs = slog.LevelError, append(attrs, slog.Any("err", err))
+			out.BatchItemFailures = append(out.BatchItemFailures, events.SQSBatchItemFailure{ItemIdentifier: rec.MessageId})
+		}
+		h.log.LogAttrs(ctx, level, "poll", attrs...)
+	}
+	return out
+}

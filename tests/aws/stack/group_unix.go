@@ -1,0 +1,8 @@
+//go:build unix && !linux
+
+package stack
+
+import "syscall"
+
+// ownGroup: one group to stop.
+func ownGroup() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }

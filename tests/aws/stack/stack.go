@@ -1,0 +1,108 @@
+package stack
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+)
+
+// Stack is a cloud to test on.
+type Stack struct {
+	// Config makes clients: region, credentials and endpoint are set.
+	Config aws.Config
+	// Endpoint is the emulator's address; empty on AWS.
+	Endpoint string
+	// Prefix begins the name of whatever a test makes, so that two runs on one cloud never meet.
+	Prefix   string
+	emulator *emulator
+}
+
+// Real reports that the stack is AWS itself.
+func (s *Stack) Real() bool { return s.Endpoint == "" }
+
+// Open finds or starts a cloud.
+func Open(ctx context.Context) (*Stack, error) {
+	s := &Stack{Prefix: "turnleaf-test-" + strings.ToLower(rand.Text()[:8])}
+	if os.Getenv("TURNLEAF_AWS_REAL") == "1" {
+		return s, s.real(ctx)
+	}
+	if s.Endpoint = os.Getenv("AWS_ENDPOINT_URL"); s.Endpoint == "" {
+		var err error
+		if s.emulator, err = startEmulator(); err != nil {
+			return nil, err
+		}
+		s.Endpoint = s.emulator.endpoint
+	}
+	s.Config = aws.Config{
+		Region: "us-east-1", Credentials: credentials.NewStaticCredentialsProvider("test", "test", ""), BaseEndpoint: aws.String(s.Endpoint),
+	}
+	if err := s.ready(ctx); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+func (s *Stack) real(ctx context.Context) (err error) {
+	if os.Getenv("AWS_ENDPOINT_URL") != "" {
+		return errors.New("TURNLEAF_AWS_REAL and AWS_ENDPOINT_URL are both set: unset one")
+	}
+	if s.Config, err = config.LoadDefaultConfig(ctx); err != nil {
+		return fmt.Errorf("load AWS configuration: %w", err)
+	}
+	if _, err = s.Config.Credentials.Retrieve(ctx); err != nil {
+		return fmt.Errorf("TURNLEAF_AWS_REAL=1 needs AWS credentials: %w", err)
+	}
+	return nil
+}
+
+// startWait bounds how long an emulator may take to answer; it takes about three seconds.
+const startWait = time.Minute
+
+// ready waits for the first answer.
+func (s *Stack) ready(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, startWait)
+	defer cancel()
+	client := s.DynamoDB(func(o *dynamodb.Options) { o.RetryMaxAttempts = 1 })
+	for {
+		_, err := client.ListTables(ctx, &dynamodb.ListTablesInput{Limit: aws.Int32(1)})
+		if err == nil {
+			return nil
+		}
+		if s.emulator != nil && s.emulator.ended() {
+			return fmt.Errorf("the emulator ended at once; it said: %s", s.emulator.said())
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("nothing answers at %s: %w", s.Endpoint, err)
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+}
+
+// DynamoDB makes a client.
+func (s *Stack) DynamoDB(opts ...func(*dynamodb.Options)) *dynamodb.Client {
+	return dynamodb.NewFromConfig(s.Config, opts...)
+}
+
+// S3 makes a client; an emulator has no host name per bucket.
+func (s *Stack) S3(opts ...func(*s3.Options)) *s3.Client {
+	return s3.NewFromConfig(s.Config, append([]func(*s3.Options){func(o *s3.Options) { o.UsePathStyle = !s.Real() }}, opts...)...)
+}
+
+// Close stops what Open started.
+func (s *Stack) Close() error {
+	if s.emulator == nil {
+		return nil
+	}
+	return s.emulator.stop()
+}

@@ -1,0 +1,34 @@
+package stack
+
+import (
+	"context"
+	"crypto/rand"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/turnleaf/turnleaf/internal/ddbstate"
+)
+
+// Tables makes three tables of the test's own, and deletes them after it.
+func (s *Stack) Tables(t *testing.T) ddbstate.Tables {
+	t.Helper()
+	set := s.Prefix + "-" + strings.ToLower(rand.Text()[:8])
+	names := ddbstate.Tables{Streams: set + "-streams", Receipts: set + "-receipts", Projections: set + "-projections"}
+	client := s.DynamoDB()
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), time.Minute)
+		defer cancel()
+		for _, table := range []string{names.Streams, names.Receipts, names.Projections} {
+			if _, err := client.DeleteTable(ctx, &dynamodb.DeleteTableInput{TableName: &table}); err != nil {
+				t.Errorf("delete table: %v", err)
+			}
+		}
+	})
+	if err := ddbstate.CreateTables(t.Context(), client, names); err != nil {
+		t.Fatal(err)
+	}
+	return names
+}

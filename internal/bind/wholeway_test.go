@@ -218,8 +218,7 @@ effect: {projection: {add: {n: 1}}}
 // bookmark, over an overlap.
 func TestLinkHeaders(t *testing.T) {
 	t.Parallel()
-	var f *feed
-	f = serve(t, 7, func(f *feed, w http.ResponseWriter, r *http.Request) {
+	f := serve(t, 7, func(f *feed, w http.ResponseWriter, r *http.Request) {
 		from, _ := strconv.Atoi(r.URL.Query().Get("after"))
 		if since := r.URL.Query().Get("phrase"); since != "" && from == 0 {
 			ms, _ := strconv.Atoi(strings.TrimPrefix(since, "created:>="))

@@ -13,9 +13,6 @@ COUNT := $(BUILD)/bin/count
 LINT := $(BUILD)/bin/golangci-lint
 POUCHDB := $(BUILD)/pouchdb/node_modules/pouchdb-server/bin/pouchdb-server
 
-# Packages whose tests have a target of their own. All others are unit tests.
-OWN_TARGET := ./tests/arch ./tests/feed ./tests/aws ./tests/lambda
-
 # need COMMAND, WHAT TO INSTALL
 need = @command -v $(1) >/dev/null || { echo "$(1) is missing: $(2)" >&2; exit 1; }
 
@@ -32,12 +29,12 @@ build: ## Build bin/turnleaf
 run: build ## Run the demo: pages turn, one event is held, you decide
 	@exec bin/turnleaf local --demo
 
-test: lint test-unit test-feed ## Run all checks and tests
-	@$(COUNT) -total lint,unit,feed
+test: lint test-unit test-feed test-aws ## Run all checks and tests
+	@$(COUNT) -total lint,unit,feed,aws
 
 test-unit: $(COUNT) ## Run the unit and protocol tests under the race detector
 	$(call need,gcc,the race detector needs a C compiler - install gcc)
-	@packages=$$(go list ./... ./.ci/count | grep -vxF "$$(go list $(OWN_TARGET))"); \
+	@packages=$$(go list ./... ./.ci/count | grep -v '/turnleaf/tests/'); \
 	{ CGO_ENABLED=1 go test -race -timeout 10m -json $$packages; go test -timeout 10m -run '^TestSweep$$' -json ./internal/sqlitestate; } | $(COUNT) -name unit
 
 test-feed: build $(COUNT) $(POUCHDB) ## Consume a live CouchDB feed while being killed (TURNLEAF_SEED, TURNLEAF_DOCS, TURNLEAF_KILLS)
@@ -58,7 +55,7 @@ fuzz: ## Fuzz every fuzz test for FUZZTIME (default 30s)
 	@.ci/fuzz $(or $(FUZZTIME),30s)
 
 bench: ## Run the benchmarks
-	@go test -run '^$$' -bench . -benchmem $$(go list ./... | grep -v '/tests/feed$$')
+	@go test -run '^$$' -bench . -benchmem $$(go list ./... | grep -vE '/tests/(feed|aws|lambda)(/|$$)')
 
 clean: ## Remove what was built; .turnleaf, the data, stays
 	@rm -rf bin $(BUILD)
@@ -82,3 +79,5 @@ $(POUCHDB): tests/feed/pouchdb/package.json tests/feed/pouchdb/package-lock.json
 	@cp tests/feed/pouchdb/package.json tests/feed/pouchdb/package-lock.json tests/feed/pouchdb/.npmrc $(BUILD)/pouchdb/
 	@cd $(BUILD)/pouchdb && npm ci --ignore-scripts --omit=optional --no-audit --no-fund --loglevel=error
 	@touch $@
+
+include .ci/aws.mk

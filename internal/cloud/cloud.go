@@ -68,7 +68,7 @@ func Stores(c aws.Config, s config.Stores) (*ddbstate.Store, *s3archive.Archive)
 func Timing(t config.Times) handoff.Timing {
 	out := handoff.DefaultTiming()
 	out.Tick, out.FunctionLife, out.Margin = t.Tick, t.Function, marginOf(t.Function)
-	out.DriveLease = t.Visibility + 20*time.Second
+	out.DriveLease = t.Visibility + t.Visibility/9
 	out.MaxDriveLease = max(out.MaxDriveLease, out.DriveLease)
 	return out
 }

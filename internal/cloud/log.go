@@ -43,6 +43,9 @@ func (s *Steps) Observe(ctx context.Context, o handoff.Observation) {
 	if o.EventID != "" { // ids are other people's text: a digest finds the receipt and says nothing
 		attrs = append(attrs, slog.String("event", handoff.DigestOf([]byte(o.EventID))[:16]))
 	}
+	if o.Detail != "" { // words of the protocol and names of rules: never payload
+		attrs = append(attrs, slog.String("detail", o.Detail))
+	}
 	if o.Err != nil {
 		attrs = append(attrs, slog.Any("err", o.Err))
 	}

@@ -63,14 +63,12 @@ func (ds documents) apply(changes []handoff.DocChange) error {
 	for _, c := range changes {
 		d, ok := after[c.Entity]
 		if !ok {
-			d = ds.byName[c.Entity]
-		}
-		doc := d.doc
-		if !d.live { // gone is gone: nothing of it comes back
-			doc = handoff.Doc{Stream: d.doc.Stream, Entity: c.Entity}
+			if d = ds.byName[c.Entity]; !d.live { // an event before this one deleted it: its position is gone too
+				d.doc = handoff.Doc{Stream: d.doc.Stream, Entity: c.Entity}
+			}
 		}
 		var err error
-		if d.doc, d.live, err = doc.Apply(c); err != nil {
+		if d.doc, d.live, err = d.doc.Apply(c); err != nil {
 			return err
 		}
 		after[c.Entity] = d

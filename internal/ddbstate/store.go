@@ -72,5 +72,8 @@ const tries = 8
 
 // pause waits before another try: up to 10 ms, 20 ms, … 640 ms, at random.
 func (s *Store) pause(ctx context.Context, try int) error {
+	if try == tries-1 {
+		return nil // there is no other
+	}
 	return s.wait(ctx, time.Duration(s.random()*float64(10*time.Millisecond<<try)))
 }

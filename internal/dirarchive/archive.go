@@ -143,7 +143,11 @@ func (a *Archive) writeTemp(body []byte) (name string, err error) {
 	if err == nil {
 		err = f.Sync()
 	}
-	return filepath.Base(f.Name()), errors.Join(err, f.Close())
+	name = filepath.Base(f.Name())
+	if err = errors.Join(err, f.Close()); err != nil {
+		return "", errors.Join(err, a.root.Remove(name)) // on a full disk above all, nothing may stay
+	}
+	return name, nil
 }
 
 func (a *Archive) sync(dir string) error {

@@ -92,7 +92,8 @@ type Pages interface {
 	MarkChunk(ctx context.Context, s Stream, v Version, k int) (Page, error)
 	// MarkDriven sets Drives and DrivenAt if Drives still is seen; else ErrRefused.
 	MarkDriven(ctx context.Context, s Stream, v Version, seen, drives int, at time.Time) error
-	// AddStart records a start of a chunk's delivery (same token: no change) and returns all that stand, oldest first.
+	// AddStart records a start of a chunk's delivery (same token: no change) and returns all that stand, oldest first. It does not look
+	// whether the page exists: who counts has just read it.
 	AddStart(ctx context.Context, s Stream, v Version, chunk int, start Start) ([]Start, error)
 	// RemoveStart takes it back; removing what is not there is done.
 	RemoveStart(ctx context.Context, s Stream, v Version, chunk int, token string) error
@@ -114,7 +115,8 @@ type Receipts interface {
 	// HeldReceipts lists held and superseded receipts in order of (HeldAt, key): up to limit after the given mark ("" starts).
 	// next is "" at the end. Eventually consistent is enough.
 	HeldReceipts(ctx context.Context, s Stream, after string, limit int) (rs []Receipt, next string, err error)
-	// ListReceipts and ListDocs walk everything, in key order, for audits and people; never on the hot path.
+	// ListReceipts and ListDocs walk everything, each item once, in an order of the store's own that does not change while nothing
+	// is written: for audits and people, never on the hot path.
 	ListReceipts(ctx context.Context, s Stream, after string, limit int) (rs []Receipt, next string, err error)
 	Doc(ctx context.Context, s Stream, entity string) (Doc, error)
 	ListDocs(ctx context.Context, s Stream, after string, limit int) (docs []Doc, next string, err error)

@@ -3,6 +3,7 @@ package handofftest
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/turnleaf/turnleaf/internal/handoff"
@@ -117,8 +118,19 @@ func listCases() []testCase {
 	}
 }
 
+// stable requires each item once, and one order whatever the page size.
+func stable[T any](r *rig, what string, limit int, first *[]T, got, want []T, name func(T) string) {
+	r.Helper()
+	if *first == nil {
+		*first = got
+	}
+	r.same(fmt.Sprintf("order of %s, %d at a time", what, limit), got, *first)
+	sorted := slices.SortedFunc(slices.Values(got), func(a, b T) int { return strings.Compare(name(a), name(b)) })
+	r.same(fmt.Sprintf("%s, %d at a time", what, limit), sorted, want)
+}
+
 func listReceipts(r *rig) {
-	var want []handoff.Receipt
+	var want, first []handoff.Receipt
 	for i := range 12 {
 		want = append(want, r.receiptOf(key(fmt.Sprintf("e%02d", i)), 1))
 	}
@@ -130,12 +142,12 @@ func listReceipts(r *rig) {
 		got := walk(r, limit, func(after string, limit int) ([]handoff.Receipt, string, error) {
 			return r.state.ListReceipts(r.ctx, r.stream, after, limit)
 		})
-		r.same(fmt.Sprintf("receipts, %d at a time", limit), got, want)
+		stable(r, "receipts", limit, &first, got, want, func(rec handoff.Receipt) string { return rec.EventID + "\x00" + rec.Conflict })
 	}
 }
 
 func listDocuments(r *rig) {
-	var want []handoff.Doc
+	var want, first []handoff.Doc
 	for _, i := range []int{5, 2, 9, 0, 7, 3, 11, 1, 10, 4, 8, 6} {
 		r.settled(r.item(fmt.Sprint("e", i), count(fmt.Sprintf("d%02d", i))))
 	}
@@ -148,7 +160,7 @@ func listDocuments(r *rig) {
 		got := walk(r, limit, func(after string, limit int) ([]handoff.Doc, string, error) {
 			return r.state.ListDocs(r.ctx, r.stream, after, limit)
 		})
-		r.same(fmt.Sprintf("documents, %d at a time", limit), got, want)
+		stable(r, "documents", limit, &first, got, want, func(d handoff.Doc) string { return d.Entity })
 	}
 }
 

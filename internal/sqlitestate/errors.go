@@ -5,6 +5,9 @@ import (
 	"errors"
 	"fmt"
 
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+
 	"github.com/turnleaf/turnleaf/internal/handoff"
 )
 
@@ -21,6 +24,10 @@ func translate(op string, err error) error {
 		return fmt.Errorf("%s: %w", op, err)
 	case errors.Is(err, sql.ErrNoRows):
 		return fmt.Errorf("%s: %w", op, handoff.ErrNotFound)
+	}
+	var e *sqlite.Error
+	if errors.As(err, &e) && e.Code() == sqlite3.SQLITE_TOOBIG {
+		return fmt.Errorf("%s: %w: %w", op, handoff.ErrTooLarge, err)
 	}
 	return fmt.Errorf("%s: %w: %w", op, handoff.ErrUnknown, err)
 }

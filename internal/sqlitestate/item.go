@@ -73,8 +73,9 @@ func (s *Store) inTx(ctx context.Context, op string, do func(*sql.Tx) error) err
 	if err != nil {
 		return translate(op, err)
 	}
+	// A no-op once committed; the error that matters is do's. Deferred, because a panic in do would otherwise keep the one writer.
+	defer func() { _ = tx.Rollback() }()
 	if err := do(tx); err != nil {
-		_ = tx.Rollback() // the error that matters is do's; an open transaction ends with its connection
 		return translate(op, err)
 	}
 	return translate(op, tx.Commit())

@@ -43,6 +43,12 @@ func acquire(path string) (*os.File, error) {
 	return nil, errors.Join(err, f.Close())
 }
 
+// release gives the lock up at once. Closing alone would not: a child that is being started holds a copy of the handle until it runs
+// its own program.
+func release(f *os.File) error {
+	return errors.Join(syscall.Flock(int(f.Fd()), syscall.LOCK_UN), f.Close())
+}
+
 func writePID(f *os.File) error {
 	_, err := fmt.Fprintf(f, "%d\n", os.Getpid())
 	return err

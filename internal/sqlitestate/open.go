@@ -5,12 +5,10 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
-	"sync/atomic"
-
-	_ "modernc.org/sqlite" // the driver, in Go: no C toolchain
 
 	"github.com/turnleaf/turnleaf/internal/handoff"
 )
@@ -30,9 +28,6 @@ type Store struct {
 
 var _ handoff.State = (*Store)(nil)
 
-// memories numbers in-memory stores, so that each is its own.
-var memories atomic.Uint64
-
 // Open opens or creates the store at path, a file in a folder that exists. *LockedError if another process has it open.
 func Open(ctx context.Context, path string, o Options) (*Store, error) {
 	s := &Store{}
@@ -45,6 +40,9 @@ func Open(ctx context.Context, path string, o Options) (*Store, error) {
 	}
 	abs, err := filepath.Abs(path)
 	if err == nil {
+		err = createPrivate(abs)
+	}
+	if err == nil {
 		pragmas := "_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=busy_timeout(10000)"
 		file := (&url.URL{Scheme: "file", Path: abs}).String()
 		err = s.connect(ctx, file+"?"+pragmas+"&_txlock=immediate", file+"?"+pragmas+"&_pragma=query_only(1)")
@@ -55,11 +53,24 @@ func Open(ctx context.Context, path string, o Options) (*Store, error) {
 	return s, nil
 }
 
+// createPrivate makes a missing file for its owner alone: it holds payload. The log and its index inherit the mode. An existing file
+// is not even opened, since closing it would drop the locks that this process has on it.
+func createPrivate(path string) error {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
+
 // OpenMemory opens a store that lives as long as its handle: for tests.
 func OpenMemory(ctx context.Context) (*Store, error) {
 	s := &Store{}
-	name := fmt.Sprintf("file:turnleaf-%d?mode=memory&cache=private&_txlock=immediate", memories.Add(1))
-	if err := s.connect(ctx, name, ""); err != nil {
+	// Private to its one connection, so no two stores meet.
+	if err := s.connect(ctx, "file::memory:?_txlock=immediate", ""); err != nil {
 		return nil, errors.Join(fmt.Errorf("open memory: %w", err), s.Close())
 	}
 	return s, nil
@@ -94,7 +105,7 @@ func (s *Store) Close() error {
 		errs = append(errs, s.write.Close())
 	}
 	if s.lock != nil {
-		errs = append(errs, s.lock.Close())
+		errs = append(errs, release(s.lock))
 	}
 	return errors.Join(errs...)
 }

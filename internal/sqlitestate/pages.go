@@ -59,8 +59,11 @@ func updatePage(ctx context.Context, q *sql.Tx, name handoff.Stream, v handoff.V
 	return p, err
 }
 
-// MarkChunk adds a settled chunk.
+// MarkChunk adds a settled chunk. A number that no page has is *handoff.InvalidError: a message may say anything.
 func (s *Store) MarkChunk(ctx context.Context, name handoff.Stream, v handoff.Version, k int) (p handoff.Page, err error) {
+	if k < 0 || k >= handoff.MaxChunks {
+		return p, &handoff.InvalidError{Reason: fmt.Sprintf("chunk %d: pages have chunks 0 to %d", k, handoff.MaxChunks-1)}
+	}
 	err = s.inTx(ctx, fmt.Sprintf("mark chunk %s %d.%d", name, v, k), func(q *sql.Tx) error {
 		p, err = updatePage(ctx, q, name, v, func(p *handoff.Page) error {
 			p.ChunksDone = p.ChunksDone.With(k)

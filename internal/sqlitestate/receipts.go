@@ -40,9 +40,22 @@ func (s *Store) Receipts(ctx context.Context, name handoff.Stream, keys []handof
 }
 
 // Settle writes all items in one transaction; each stands or falls by itself, because its conditions and its effect are judged before
-// anything of it is written. If the transaction fails, nothing of any was surely written and every answer is unknown.
+// anything of it is written. If that transaction fails before its commit, nothing of it was written, and each item gets one of its own,
+// so that one that cannot be written does not take the others with it. After a failed commit every answer is unknown.
 func (s *Store) Settle(ctx context.Context, name handoff.Stream, items []handoff.Settlement) []handoff.SettleResult {
 	out := make([]handoff.SettleResult, len(items))
+	if s.settleTogether(ctx, name, items, out) || len(items) == 1 {
+		return out
+	}
+	for i := range items {
+		s.settleTogether(ctx, name, items[i:i+1], out[i:i+1])
+	}
+	return out
+}
+
+// settleTogether fills out; ok is false if the transaction ended before its commit, so that nothing was written.
+func (s *Store) settleTogether(ctx context.Context, name handoff.Stream, items []handoff.Settlement, out []handoff.SettleResult) (ok bool) {
+	judged := false
 	err := s.inTx(ctx, "settle "+string(name), func(q *sql.Tx) error {
 		for i, it := range items {
 			var err error
@@ -50,6 +63,7 @@ func (s *Store) Settle(ctx context.Context, name handoff.Stream, items []handoff
 				return err
 			}
 		}
+		judged = true
 		return nil
 	})
 	if err != nil {
@@ -57,7 +71,7 @@ func (s *Store) Settle(ctx context.Context, name handoff.Stream, items []handoff
 			out[i] = handoff.SettleResult{Err: err}
 		}
 	}
-	return out
+	return judged
 }
 
 // settle judges one item, then writes it. The error is the transaction's; the result is the item's.

@@ -4,10 +4,10 @@ import (
 	"testing"
 
 	"github.com/turnleaf/turnleaf/internal/ddbstate"
-	"github.com/turnleaf/turnleaf/internal/dirarchive"
 	"github.com/turnleaf/turnleaf/internal/handoff"
 	"github.com/turnleaf/turnleaf/internal/handofftest"
 	"github.com/turnleaf/turnleaf/internal/handofftest/walkthrough"
+	"github.com/turnleaf/turnleaf/internal/s3archive"
 )
 
 func TestState(t *testing.T) {
@@ -19,17 +19,18 @@ func TestState(t *testing.T) {
 func TestWalkthroughs(t *testing.T) {
 	t.Parallel()
 	store := ddbstate.New(cloud.DynamoDB(), cloud.Tables(t), ddbstate.Options{})
+	client, bucket := cloud.S3(), cloud.Bucket(t)
 	walkthrough.Run(t, func(t *testing.T) walkthrough.Backend {
 		t.Helper()
-		a, err := dirarchive.Open(t.TempDir())
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() {
-			if err := a.Close(); err != nil {
-				t.Error(err)
-			}
-		})
-		return walkthrough.Backend{State: store, Archive: a}
+		return walkthrough.Backend{State: store, Archive: s3archive.New(client, bucket, t.Name()+"/")}
+	})
+}
+
+func TestArchive(t *testing.T) {
+	t.Parallel()
+	client, bucket := cloud.S3(), cloud.Bucket(t)
+	handofftest.ExerciseArchive(t, func(t *testing.T) handoff.Archive {
+		t.Helper()
+		return s3archive.New(client, bucket, t.Name()+"/")
 	})
 }

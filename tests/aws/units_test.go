@@ -179,6 +179,8 @@ func TestUnits(t *testing.T) {
 	h.poll("tick while it is held", handoff.ActBlocked)
 	h.next("deliver again, still held")
 	h.deliver(chunk, 2)
+	h.next("ignore it, by hand")
+	h.ignore(3)
 	t.Log("\n" + h.table())
 
 	for _, c := range []struct {
@@ -193,6 +195,7 @@ func TestUnits(t *testing.T) {
 		// The held receipt is written to the table and to the index of holds.
 		{h, "settle 24 events, hold one", 24 + 3, 24*4 + 2},
 		{h, "tick while it is held", 2, 0},
+		{h, "deliver again, still held", 3 + 25, 2},
 	} {
 		if read, write := c.m.sum(c.step); read != c.read || write != c.write {
 			t.Errorf("%s: %g read and %g write units, want %g and %g", c.step, read, write, c.read, c.write)
@@ -204,6 +207,18 @@ func TestUnits(t *testing.T) {
 func (m *metered) deliver(chunk handoff.ChunkMessage, n int) {
 	m.Helper()
 	if _, err := m.engine.Apply(m.Context(), m.b, handoff.Delivery{ChunkMessage: chunk, Receives: n}); err != nil {
+		m.Fatal(err)
+	}
+}
+
+// ignore is an operator's decision on event n, as it stands.
+func (m *metered) ignore(n int) {
+	m.Helper()
+	k := handoff.ReceiptKey{EventID: fmt.Sprintf(`"evt_%024d"`, n)}
+	_, err := m.engine.Decide(m.Context(), handoff.Decision{
+		ID: "d1", Stream: m.b.Stream, Kind: handoff.DecideIgnore, Actor: "ada", Reason: "seen to by hand", Event: k, Rev: 1,
+	})
+	if err != nil {
 		m.Fatal(err)
 	}
 }

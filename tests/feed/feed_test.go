@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/turnleaf/turnleaf/tests/feed/pouch"
 )
 
 // stream is the definition's name, after its file.
@@ -56,9 +58,9 @@ func TestLiveFeedSurvivesKills(t *testing.T) {
 	s := readSettings(t)
 	t.Logf("TURNLEAF_SEED=%d TURNLEAF_DOCS=%d TURNLEAF_KILLS=%d", s.seed, s.docs, s.kills)
 	batches, know := plan(rand.New(rand.NewPCG(s.seed, 1)), s.docs)
-	server := startPouch(t, s.pouchdb)
+	server := pouch.Start(t, s.pouchdb)
 	w := &writer{server: server, revisions: map[string]string{}}
-	in := newInstall(t, s.turnleaf, server.address)
+	in := newInstall(t, s.turnleaf, server.Address)
 
 	starts := killWhileWriting(t, in, w, batches, rand.New(rand.NewPCG(s.seed, 2)), s.kills)
 	in.start(t, "local", "--once").succeeds(t, 2*time.Minute)
@@ -70,7 +72,7 @@ func TestLiveFeedSurvivesKills(t *testing.T) {
 	in.start(t, "check", stream).succeeds(t, time.Minute)
 	r := readRecord(t, in.data)
 	r.oneReceiptEach(t)
-	r.projectionEquals(t, server.documents(t))
+	r.projectionEquals(t, server.Documents(t))
 	r.ledgerEquals(t, know)
 	if s.kills >= 25 && r.drivenAgain == 0 {
 		t.Error("no kill hit a page while it was open: the kills proved nothing")

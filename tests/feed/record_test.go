@@ -11,6 +11,8 @@ import (
 	"github.com/turnleaf/turnleaf/internal/dirarchive"
 	"github.com/turnleaf/turnleaf/internal/handoff"
 	"github.com/turnleaf/turnleaf/internal/sqlitestate"
+
+	"github.com/turnleaf/turnleaf/tests/feed/pouch"
 )
 
 // record is what a run left: read from the store and the archive once no process works on them.
@@ -88,7 +90,7 @@ func (r *record) readRaw(ctx context.Context, t *testing.T, archive handoff.Arch
 	var meta struct {
 		Body handoff.ObjectRef `json:"body"`
 	}
-	decode(t, object(ctx, t, archive, ref), &meta)
+	pouch.Decode(t, object(ctx, t, archive, ref), &meta)
 	var body struct {
 		Results []struct {
 			ID      string `json:"id"`
@@ -97,7 +99,7 @@ func (r *record) readRaw(ctx context.Context, t *testing.T, archive handoff.Arch
 			} `json:"changes"`
 		} `json:"results"`
 	}
-	decode(t, object(ctx, t, archive, meta.Body), &body)
+	pouch.Decode(t, object(ctx, t, archive, meta.Body), &body)
 	for _, e := range body.Results {
 		id, err := json.Marshal([]string{e.ID, e.Changes[0].Rev})
 		if err != nil {
@@ -153,7 +155,7 @@ func (r *record) readDocs(ctx context.Context, t *testing.T, state handoff.State
 			fields := map[string]any{}
 			for name, raw := range d.Fields {
 				var value any
-				decode(t, raw, &value)
+				pouch.Decode(t, raw, &value)
 				fields[name] = value
 			}
 			if d.Entity == "ledger" {

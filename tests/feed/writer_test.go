@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"testing"
 	"time"
+
+	"github.com/turnleaf/turnleaf/tests/feed/pouch"
 )
 
 // batchSize is how many documents one _bulk_docs writes.
@@ -108,7 +110,7 @@ func take(rng *rand.Rand, ids *[]string) string {
 
 // writer sends batches and remembers the revisions they got.
 type writer struct {
-	server    *pouch
+	server    *pouch.Server
 	revisions map[string]string
 	written   int
 }
@@ -141,7 +143,7 @@ func (w *writer) send(batch []write) error {
 		}
 		docs[i] = doc
 	}
-	b, err := w.server.try(http.MethodPost, "/orders/_bulk_docs", map[string]any{"docs": docs})
+	b, err := w.server.Try(http.MethodPost, "/orders/_bulk_docs", map[string]any{"docs": docs})
 	if err != nil {
 		return err
 	}

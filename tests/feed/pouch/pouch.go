@@ -1,4 +1,5 @@
-package feed
+// Package pouch runs a live pouchdb-server for tests: a third-party event source that serves the CouchDB _changes feed.
+package pouch
 
 import (
 	"bytes"
@@ -14,28 +15,39 @@ import (
 	"time"
 )
 
-// pouch is a running pouchdb-server with one database.
-type pouch struct {
-	address string // host:port
+// Server is a running pouchdb-server with one database, orders.
+type Server struct {
+	Address string // host:port
 	client  *http.Client
 }
 
-// startPouch runs the server in memory, on loopback, until the test ends.
-func startPouch(t *testing.T, program string) *pouch {
+// Start runs the server in memory, on loopback, until the test ends.
+func Start(t *testing.T, program string) *Server {
 	t.Helper()
 	port := freePort(t)
 	folder := t.TempDir() // it writes config.json and log.txt where it stands
 	cmd := exec.Command("node", program, "--in-memory", "--host", "127.0.0.1", "--port", strconv.Itoa(port),
 		"--no-stdout-logs", "--no-color", "--config", filepath.Join(folder, "config.json"))
 	cmd.Dir = folder
-	p := startProcess(t, cmd)
-	s := &pouch{address: "127.0.0.1:" + strconv.Itoa(port), client: &http.Client{Timeout: time.Minute}}
-	p.until(t, 30*time.Second, "pouchdb-server answers", func() bool {
-		_, err := s.try(http.MethodGet, "", nil)
-		return err == nil
+	if err := cmd.Start(); err != nil {
+		t.Fatalf("start %s: %v", cmd.Path, err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill() // fails only if it has ended
+		_ = cmd.Wait()
 	})
+	s := &Server{Address: "127.0.0.1:" + strconv.Itoa(port), client: &http.Client{Timeout: time.Minute}}
+	for end := time.Now().Add(30 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+		_, err := s.Try(http.MethodGet, "", nil)
+		if err == nil {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatalf("pouchdb-server does not answer: %v", err)
+		}
+	}
 	refusesOthers(t, port)
-	s.do(t, http.MethodPut, "/orders", nil)
+	s.Do(t, http.MethodPut, "/orders", nil)
 	return s
 }
 
@@ -68,16 +80,18 @@ func refusesOthers(t *testing.T, port int) {
 	}
 }
 
-func (s *pouch) do(t *testing.T, method, path string, body any) []byte {
+// Do makes a request that must succeed.
+func (s *Server) Do(t *testing.T, method, path string, body any) []byte {
 	t.Helper()
-	answer, err := s.try(method, path, body)
+	answer, err := s.Try(method, path, body)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return answer
 }
 
-func (s *pouch) try(method, path string, body any) ([]byte, error) {
+// Try makes a request.
+func (s *Server) Try(method, path string, body any) ([]byte, error) {
 	var b []byte
 	if body != nil {
 		var err error
@@ -85,7 +99,7 @@ func (s *pouch) try(method, path string, body any) ([]byte, error) {
 			return nil, err
 		}
 	}
-	req, err := http.NewRequest(method, "http://"+s.address+path, bytes.NewReader(b))
+	req, err := http.NewRequest(method, "http://"+s.Address+path, bytes.NewReader(b))
 	if err != nil {
 		return nil, err
 	}
@@ -102,8 +116,8 @@ func (s *pouch) try(method, path string, body any) ([]byte, error) {
 	return answer, err
 }
 
-// documents gives the server's own documents by id, without their ids.
-func (s *pouch) documents(t *testing.T) map[string]map[string]any {
+// Documents gives the server's own documents by id, without their ids.
+func (s *Server) Documents(t *testing.T) map[string]map[string]any {
 	t.Helper()
 	var all struct {
 		Rows []struct {
@@ -111,7 +125,7 @@ func (s *pouch) documents(t *testing.T) map[string]map[string]any {
 			Doc map[string]any `json:"doc"`
 		} `json:"rows"`
 	}
-	decode(t, s.do(t, http.MethodGet, "/orders/_all_docs?include_docs=true", nil), &all)
+	Decode(t, s.Do(t, http.MethodGet, "/orders/_all_docs?include_docs=true", nil), &all)
 	docs := map[string]map[string]any{}
 	for _, row := range all.Rows {
 		row.Doc["rev"] = row.Doc["_rev"]
@@ -122,8 +136,8 @@ func (s *pouch) documents(t *testing.T) map[string]map[string]any {
 	return docs
 }
 
-// decode keeps numbers digit for digit.
-func decode(t *testing.T, b []byte, into any) {
+// Decode keeps numbers digit for digit.
+func Decode(t *testing.T, b []byte, into any) {
 	t.Helper()
 	dec := json.NewDecoder(bytes.NewReader(b))
 	dec.UseNumber()

@@ -60,17 +60,6 @@ func (p *process) runFor(t *testing.T, d time.Duration) {
 	}
 }
 
-// until polls a condition while the process runs.
-func (p *process) until(t *testing.T, limit time.Duration, what string, reached func() bool) {
-	t.Helper()
-	for end := time.Now().Add(limit); !reached(); {
-		if time.Now().After(end) {
-			t.Fatalf("not within %s: %s\n%s", limit, what, p.output())
-		}
-		p.runFor(t, 50*time.Millisecond)
-	}
-}
-
 // succeeds waits for it to end, with exit code 0.
 func (p *process) succeeds(t *testing.T, limit time.Duration) {
 	t.Helper()

@@ -57,7 +57,7 @@ func freePort(t *testing.T) int {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
+	defer func() { _ = l.Close() }() // free again for the server
 	return l.Addr().(*net.TCPAddr).Port
 }
 

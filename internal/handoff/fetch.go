@@ -37,7 +37,8 @@ func (e *Engine) fetch(ctx context.Context, b Binding, cp Checkpoint, m PollMess
 	}
 	answer.Cursor, answer.FetchHash, answer.Epoch = cp.ResumeCursor, b.FetchHash, cp.Epoch
 	c, r := candidate{answer: answer}, b.Source.Read(answer)
-	if b.Contract.OnceToken && r.Kind == ReadPage {
+	// A token that works once is spent now: its answer is kept before it is even judged. One that came back as it was is not.
+	if b.Contract.OnceToken && r.Kind == ReadPage && (r.Next != cp.ResumeCursor || len(r.Events) > 0) {
 		if c.raw, err = e.archiveRaw(ctx, b.Stream, cp.Version, answer); err != nil {
 			return PollReport{}, err
 		}
@@ -52,7 +53,11 @@ func (e *Engine) judgeAccepted(ctx context.Context, b Binding, cp Checkpoint, m 
 		c.accepted = append(c.accepted, a.Check)
 	}
 	var err error
-	if c.answer, err = e.readRaw(ctx, c.raw); err != nil {
+	c.answer, err = e.readRaw(ctx, c.raw)
+	if errors.Is(err, ErrNotFound) || errors.Is(err, ErrDigest) { // the leave was for this answer alone, and it is gone: ask again
+		return e.note(ctx, cp, ActWaiting, "the accepted answer is gone from the archive", func(cp *Checkpoint) { cp.Accepts = nil })
+	}
+	if err != nil {
 		return PollReport{}, fmt.Errorf("accepted answer: %w", err)
 	}
 	return e.carryOut(ctx, b, cp, c, b.Source.Read(c.answer), m)

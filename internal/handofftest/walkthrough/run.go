@@ -66,6 +66,8 @@ func Run(t *testing.T, open func(*testing.T) Backend) {
 		{"AcceptedCycle", acceptedCycle},
 		{"ForeignSpoolEntry", foreignSpool},
 		{"SpoolEntryUsed", spoolUsed},
+		{"AcceptedAnswerGone", acceptedAnswerGone},
+		{"IdleSingleUseToken", idleSingleUse},
 	} {
 		t.Run(story.name, func(t *testing.T) { t.Parallel(); story.play(t, open) })
 	}

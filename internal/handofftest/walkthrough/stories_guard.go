@@ -435,3 +435,37 @@ func spoolUsed(t *testing.T, open func(*testing.T) Backend) {
 	w.effects("a", "1 < 1")
 	w.clean()
 }
+
+// The answer that an operator accepted is gone from the archive: the leave ends with it, and the source is asked again.
+func acceptedAnswerGone(t *testing.T, open func(*testing.T) Backend) {
+	w := stage(t, open)
+	w.source.page("c0", "c1", ev(2, "a"), ev(1, "a"))
+	w.tick(handoff.ActHalted)
+	h := w.haltedBy(handoff.HaltOrderRegression)
+	w.must(w.command(handoff.Decision{Kind: handoff.DecideAccept, Check: h.Reason, Answer: h.Answer.Digest}))
+	w.tap.archive = &forgetful{Archive: w.inner.Archive, gone: map[string]bool{h.Answer.Key: true}}
+	w.source.page("c0", "c1", ev(1, "a"), ev(2, "a"))
+	w.source.end("c1", "c1")
+	w.tick(handoff.ActWaiting)
+	w.settleAll()
+	w.at(2, "c1")
+	w.effects("a", "1 2 < 2")
+	w.clean()
+}
+
+// An idle source of single-use tokens gives its token back: nothing is archived, tick after tick.
+func idleSingleUse(t *testing.T, open func(*testing.T) Backend) {
+	w := stage(t, open, func(s *handoff.Settings) { s.Contract.OnceToken = true })
+	w.source.end("c0", "c1", ev(1, "a"))
+	w.source.end("c1", "c1")
+	w.settleAll()
+	for range 5 {
+		w.tick(handoff.ActCaughtUp)
+	}
+	keys, err := w.inner.Archive.List(w.ctx, "raw/", 100)
+	w.must(err)
+	if len(keys) != 2 { // body and metadata of the one answer that changed something
+		w.Fatalf("%d objects are archived: %v", len(keys), keys)
+	}
+	w.clean()
+}

@@ -36,6 +36,8 @@ type globals struct {
 	Streams string `help:"The folder of stream definitions (${default})." default:"streams" placeholder:"DIR"`
 	JSON    bool   `help:"Print JSON, one document a line; errors too."`
 	Actor   string `help:"Who decides, for the record (the user)." placeholder:"NAME"`
+
+	deployed
 }
 
 // grammar is the whole command line.

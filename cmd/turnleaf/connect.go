@@ -24,6 +24,9 @@ func (s *session) operate(f func(operator) error) error {
 	if s.operator != nil {
 		return f(s.operator)
 	}
+	if s.given() {
+		return s.operateOn(f)
+	}
 	if _, err := os.Stat(local.Folder(s.Data).State()); errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%w in %s: start it with %s", errNoData, s.Data, s.hints().Line("local"))
 	}
@@ -35,6 +38,13 @@ func (s *session) operate(f func(operator) error) error {
 func (s *session) operateOn(f func(operator) error) error {
 	if s.operator != nil {
 		return f(s.operator)
+	}
+	if s.given() {
+		op, err := s.inCloud()
+		if err != nil {
+			return err
+		}
+		return f(op)
 	}
 	for try := 0; ; try++ {
 		if op, ok := s.dial(); ok {

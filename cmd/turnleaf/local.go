@@ -30,6 +30,9 @@ Example: turnleaf local --streams streams --log json 2>turnleaf.log`
 
 // Run works until it is interrupted.
 func (c localCmd) Run(s *session) error {
+	if s.given() {
+		return usagef("local runs on this machine: it takes no deployed stack (unset TURNLEAF_* in the environment, or leave the flags out)")
+	}
 	var config local.Config
 	var err error
 	if c.Demo && s.Streams == defaultStreams { // the demo alone

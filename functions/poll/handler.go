@@ -15,8 +15,9 @@ import (
 	"github.com/turnleaf/turnleaf/internal/handoff"
 )
 
-// inline is how many streams a tick polls by itself; more get a message each, so that no stream waits for the slowness of another.
-const inline = 3
+// inline is how many streams a tick polls by itself. Two would already be one too many: a source that uses up this invocation's time, at
+// every tick, would keep the next one from ever being asked (I11). So more get a message each.
+const inline = 1
 
 // poller is what this function uses of the protocol.
 type poller interface {
@@ -92,7 +93,7 @@ func (h *handler) due(ctx context.Context, t tick) ([]handoff.Stream, error) {
 	return all, nil
 }
 
-// fanOut polls a few streams here and sends the others a message each. One stream's failure stops no other.
+// fanOut polls a sole stream here, and sends several a message each. One stream's failure stops no other.
 func (h *handler) fanOut(ctx context.Context, streams []handoff.Stream) (map[string]string, error) {
 	done := map[string]string{}
 	var errs []error

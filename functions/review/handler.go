@@ -4,16 +4,17 @@ import (
 	"bytes"
 	"context"
 	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/aws/aws-lambda-go/events"
 
 	"github.com/turnleaf/turnleaf/internal/cloud"
+	"github.com/turnleaf/turnleaf/internal/reviewapi"
 )
 
 type handler struct {
@@ -37,18 +38,25 @@ func actorOf(r *http.Request) (string, error) {
 // handle turns an HTTP API event (payload 2.0) into a request and its answer back.
 func (h *handler) handle(ctx context.Context, e events.APIGatewayV2HTTPRequest) (events.APIGatewayV2HTTPResponse, error) {
 	who := actor(e.RequestContext)
-	req, err := request(context.WithValue(ctx, actorKey{}, who), e)
-	if err != nil {
-		h.log.LogAttrs(ctx, slog.LevelWarn, "review", slog.Any("err", err))
-		return events.APIGatewayV2HTTPResponse{StatusCode: http.StatusBadRequest}, nil
-	}
 	if who == "" { // also for reading: payloads are nobody's but the operators'
 		h.log.LogAttrs(ctx, slog.LevelWarn, "review", slog.Int("status", http.StatusUnauthorized))
-		return events.APIGatewayV2HTTPResponse{StatusCode: http.StatusUnauthorized}, nil
+		return refuse(reviewapi.Problem{Type: "unauthorized", Status: http.StatusUnauthorized, Detail: "the gateway vouches for nobody"})
 	}
-	rec := &recorder{header: http.Header{}, status: http.StatusOK}
+	req, err := request(context.WithValue(ctx, actorKey{}, who), e)
+	if err != nil { // its text repeats what was sent: the caller's to see, not the log's
+		h.log.LogAttrs(ctx, slog.LevelWarn, "review", slog.Int("status", http.StatusBadRequest), slog.String("actor", who))
+		return refuse(reviewapi.Problem{Type: "invalid", Status: http.StatusBadRequest, Detail: err.Error()})
+	}
+	rec := &recorder{header: http.Header{}}
 	h.api.ServeHTTP(rec, req)
+	rec.WriteHeader(http.StatusOK) // counts if nothing was written
 	h.log.LogAttrs(ctx, slog.LevelInfo, "review", slog.String("method", req.Method), slog.Int("status", rec.status), slog.String("actor", who), h.steps.Take())
+	if tooLarge(rec.body.Bytes()) {
+		return refuse(reviewapi.Problem{
+			Type: "too_large", Status: http.StatusRequestEntityTooLarge,
+			Detail: "what was done is done, but the answer is larger than a function may give: use the command line, or ask for less",
+		})
+	}
 	return rec.response(), nil
 }
 
@@ -67,30 +75,53 @@ func actor(c events.APIGatewayV2HTTPRequestContext) string {
 	return who
 }
 
-// request keeps the path as it was sent: %2F inside a stream's name must not become a slash.
+// request is what the gateway was asked, as the standard library says it.
 func request(ctx context.Context, e events.APIGatewayV2HTTPRequest) (*http.Request, error) {
-	path := e.RawPath
-	if stage := e.RequestContext.Stage; stage != "" && stage != "$default" {
-		path = strings.TrimPrefix(path, "/"+stage)
-	}
-	if e.RawQueryString != "" {
-		path += "?" + e.RawQueryString
+	where, err := target(e)
+	if err != nil {
+		return nil, err
 	}
 	body := []byte(e.Body)
 	if e.IsBase64Encoded {
-		var err error
 		if body, err = base64.StdEncoding.DecodeString(e.Body); err != nil {
 			return nil, fmt.Errorf("decode body: %w", err)
 		}
 	}
-	req, err := http.NewRequestWithContext(ctx, e.RequestContext.HTTP.Method, path, bytes.NewReader(body))
+	req, err := http.NewRequestWithContext(ctx, e.RequestContext.HTTP.Method, "/", bytes.NewReader(body))
 	if err != nil {
 		return nil, fmt.Errorf("make request: %w", err)
 	}
+	req.URL = where
 	for k, v := range e.Headers {
 		req.Header.Set(k, v)
 	}
 	return req, nil
+}
+
+// maxAnswer is what Lambda carries back, 6 MB as JSON, and a margin for headers. Beyond it the caller would see a 500 and no reason.
+const maxAnswer = 6_000_000
+
+// tooLarge measures the body as it travels: inside a JSON string, where each quote takes two bytes; or as base64.
+func tooLarge(body []byte) bool {
+	if len(body) <= maxAnswer/6 { // no byte takes more than six
+		return false
+	}
+	if !utf8.Valid(body) {
+		return base64.StdEncoding.EncodedLen(len(body)) > maxAnswer
+	}
+	text, err := json.Marshal(string(body))
+	return err != nil || len(text) > maxAnswer
+}
+
+// refuse answers without asking the API, in the API's own words.
+func refuse(p reviewapi.Problem) (events.APIGatewayV2HTTPResponse, error) {
+	p.Title = http.StatusText(p.Status)
+	body, err := json.Marshal(p)
+	if err != nil {
+		return events.APIGatewayV2HTTPResponse{}, fmt.Errorf("encode problem: %w", err)
+	}
+	header := map[string]string{"Content-Type": "application/problem+json", "Cache-Control": "no-store"}
+	return events.APIGatewayV2HTTPResponse{StatusCode: p.Status, Headers: header, Body: string(body)}, nil
 }
 
 // recorder keeps an answer.
@@ -100,9 +131,19 @@ type recorder struct {
 	body   bytes.Buffer
 }
 
-func (r *recorder) Header() http.Header         { return r.header }
-func (r *recorder) WriteHeader(status int)      { r.status = status }
-func (r *recorder) Write(b []byte) (int, error) { return r.body.Write(b) }
+func (r *recorder) Header() http.Header { return r.header }
+
+// WriteHeader keeps the first status, as a server does.
+func (r *recorder) WriteHeader(status int) {
+	if r.status == 0 {
+		r.status = status
+	}
+}
+
+func (r *recorder) Write(b []byte) (int, error) {
+	r.WriteHeader(http.StatusOK)
+	return r.body.Write(b)
+}
 
 func (r *recorder) response() events.APIGatewayV2HTTPResponse {
 	out := events.APIGatewayV2HTTPResponse{StatusCode: r.status, Headers: map[string]string{}, Body: r.body.String()}

@@ -8,6 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"math"
 	"path"
 	"time"
 
@@ -49,7 +51,7 @@ func New(api API, bucket, prefix string) *Archive { return &Archive{api, bucket,
 
 // check refuses keys that S3 would take and no other archive could.
 func (a *Archive) check(key string) error {
-	if key == "" || key[0] == '/' || path.Clean(key) != key || len(a.prefix)+len(key) > maxKey {
+	if key == "." || !fs.ValidPath(key) || len(a.prefix)+len(key) > maxKey {
 		return fmt.Errorf("archive key %.80q of %d bytes: a clean relative path of at most %d", key, len(key), maxKey)
 	}
 	return nil
@@ -110,10 +112,16 @@ func (a *Archive) Get(ctx context.Context, key string) ([]byte, error) {
 	return a.get(ctx, key, nil, -1)
 }
 
-// GetRange reads a part of an object.
+// GetRange reads a part of an object. A range that no object can have is not asked for: S3 ignores a header that makes no sense, and
+// sends all it has.
 func (a *Archive) GetRange(ctx context.Context, key string, offset, length int64) ([]byte, error) {
-	if length == 0 {
+	switch {
+	case offset < 0 || length < 0:
+		return nil, fmt.Errorf("get %s: a range of %d bytes at %d", key, length, offset)
+	case length == 0:
 		return []byte{}, nil
+	case offset > math.MaxInt64-length:
+		return nil, fmt.Errorf("get %s: %d bytes at %d: %w", key, length, offset, handoff.ErrDigest)
 	}
 	return a.get(ctx, key, aws.String(fmt.Sprintf("bytes=%d-%d", offset, offset+length-1)), length)
 }
@@ -150,7 +158,7 @@ func (a *Archive) List(ctx context.Context, prefix string, limit int) ([]string,
 			keys = append(keys, aws.ToString(o.Key)[len(a.prefix):])
 		}
 	}
-	return keys[:min(limit, len(keys))], nil
+	return keys[:max(0, min(limit, len(keys)))], nil
 }
 
 // Refresh copies an object onto itself, so that a lifecycle rule counts its days from now.

@@ -41,7 +41,7 @@ func translate(op string, err error) error {
 	switch {
 	case code == "NoSuchKey" || code == "NotFound" || status(err) == http.StatusNotFound && code != "NoSuchBucket":
 		return fmt.Errorf("%s: %w: %w", op, handoff.ErrNotFound, err)
-	case code == "InvalidRange":
+	case status(err) == http.StatusRequestedRangeNotSatisfiable:
 		return fmt.Errorf("%s: %w: %w", op, handoff.ErrDigest, err)
 	}
 	return fmt.Errorf("%s: %w", op, err)

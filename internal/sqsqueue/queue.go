@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -21,15 +22,20 @@ type API interface {
 	SendMessageBatch(ctx context.Context, in *sqs.SendMessageBatchInput, opts ...func(*sqs.Options)) (*sqs.SendMessageBatchOutput, error)
 }
 
-// SQS's limits: entries and bytes of a batch (the old limit of 256 KiB, which every region and emulator takes), and the longest delay.
+// SQS's limits. A batch may have 1 MiB since 2025, but 256 KiB is what every region, quota and emulator takes, and ten pointers are far
+// below it: what is over it is no pointer.
 const (
 	maxEntries = 10
 	maxBytes   = 256 << 10
 	maxDelay   = 900 * time.Second
 )
 
-// sendTries bounds how often entries that SQS answered as failed are sent again.
-const sendTries = 4
+// sendTries bounds how often entries that SQS answered as failed are sent; sendWait is the first wait before it, and doubles. After that
+// the caller's own recovery is better: the next sweep drives again.
+const (
+	sendTries = 4
+	sendWait  = 50 * time.Millisecond
+)
 
 // Queue sends to the two queues.
 type Queue struct {
@@ -97,8 +103,7 @@ func delaySeconds(d time.Duration) int32 {
 
 // sendBatch sends what failed again: SQS answers per entry, and an entry that is ignored is a message that is lost.
 func (q *Queue) sendBatch(ctx context.Context, url string, batch []types.SendMessageBatchRequestEntry) error {
-	code := ""
-	for range sendTries {
+	for try, wait := 1, sendWait; ; try, wait = try+1, 2*wait {
 		out, err := q.api.SendMessageBatch(ctx, &sqs.SendMessageBatchInput{QueueUrl: &url, Entries: batch})
 		if err != nil {
 			return fmt.Errorf("send %d messages: %w: %w", len(batch), handoff.ErrUnknown, err)
@@ -106,17 +111,23 @@ func (q *Queue) sendBatch(ctx context.Context, url string, batch []types.SendMes
 		if len(out.Failed) == 0 {
 			return nil
 		}
-		failed := map[string]bool{}
-		for _, f := range out.Failed {
-			failed[aws.ToString(f.Id)], code = true, aws.ToString(f.Code)
+		batch = failedOf(batch, out.Failed)
+		if try == sendTries {
+			return fmt.Errorf("send: %d messages were not taken (%s): %w", len(batch), aws.ToString(out.Failed[0].Code), handoff.ErrUnknown)
 		}
-		var again []types.SendMessageBatchRequestEntry
-		for _, e := range batch {
-			if failed[aws.ToString(e.Id)] {
-				again = append(again, e)
-			}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("send %d messages: %w: %w", len(batch), handoff.ErrUnknown, ctx.Err())
+		case <-time.After(wait):
 		}
-		batch = again
 	}
-	return fmt.Errorf("send: %d messages were not taken (%s): %w", len(batch), code, handoff.ErrUnknown)
+}
+
+// failedOf gives the entries that were not taken, in their order.
+func failedOf(batch []types.SendMessageBatchRequestEntry, failed []types.BatchResultErrorEntry) []types.SendMessageBatchRequestEntry {
+	ids := map[string]bool{}
+	for _, f := range failed {
+		ids[aws.ToString(f.Id)] = true
+	}
+	return slices.DeleteFunc(slices.Clone(batch), func(e types.SendMessageBatchRequestEntry) bool { return !ids[aws.ToString(e.Id)] })
 }

@@ -1,0 +1,224 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/turnleaf/turnleaf/internal/cloud"
+	"github.com/turnleaf/turnleaf/internal/handoff"
+)
+
+// protocol plays everything behind the handler: engine, queue, list of streams, and binder.
+type protocol struct {
+	polled  []handoff.PollMessage
+	sent    []handoff.PollMessage
+	fails   map[handoff.Stream]error // of polls and of sends
+	entries []handoff.StreamEntry
+	listErr error
+}
+
+func (p *protocol) Poll(_ context.Context, b handoff.Binding, m handoff.PollMessage) (handoff.PollReport, error) {
+	if b.Stream != m.Stream {
+		return handoff.PollReport{}, fmt.Errorf("%s is bound for %s", b.Stream, m.Stream)
+	}
+	p.polled = append(p.polled, m)
+	return handoff.PollReport{Did: handoff.ActOpened}, p.fails[m.Stream]
+}
+
+func (p *protocol) SendPoll(_ context.Context, m handoff.PollMessage, delay time.Duration) error {
+	if delay != 0 {
+		return fmt.Errorf("a delay of %s", delay)
+	}
+	p.sent = append(p.sent, m)
+	return p.fails[m.Stream]
+}
+
+func (*protocol) SendChunks(context.Context, []handoff.ChunkMessage, time.Duration) error {
+	return errors.New("poll's handler sends no chunks")
+}
+
+func (p *protocol) Streams(context.Context) ([]handoff.StreamEntry, error) {
+	return p.entries, p.listErr
+}
+
+func (p *protocol) Binding(s handoff.Stream) (handoff.Binding, error) {
+	if name, _, _ := strings.Cut(string(s), "/"); name == "unknown" {
+		return handoff.Binding{}, errors.New("no definition of that name")
+	}
+	return handoff.Binding{Settings: handoff.Settings{Stream: s}}, nil
+}
+
+func subject(p *protocol, defined ...handoff.Stream) (*handler, *bytes.Buffer) {
+	var log bytes.Buffer
+	l := cloud.Log(&log, slog.LevelInfo)
+	return &handler{engine: p, queue: p, streams: p, binder: p, defined: defined, log: l, steps: cloud.NewSteps(l)}, &log
+}
+
+func streams(ms []handoff.PollMessage) (names []string) {
+	for _, m := range ms {
+		names = append(names, string(m.Stream))
+		if m != (handoff.PollMessage{Stream: m.Stream}) {
+			names = append(names, fmt.Sprintf("which says more: %+v", m))
+		}
+	}
+	return names
+}
+
+func same(t *testing.T, what string, got []string, want ...string) {
+	t.Helper()
+	if !slices.Equal(got, want) {
+		t.Errorf("%s: %q, want %q", what, got, want)
+	}
+}
+
+// A sole stream is polled by the tick itself, whatever the scheduler puts into its event.
+func TestTickOfOneStream(t *testing.T) {
+	t.Parallel()
+	for _, event := range []string{`{}`, `{"version":"0","id":"x","detail-type":"Scheduled Event","source":"aws.events","resources":[],"detail":{}}`} {
+		p := &protocol{}
+		h, log := subject(p, "orders")
+		if _, err := h.handle(t.Context(), json.RawMessage(event)); err != nil {
+			t.Error(err)
+		}
+		same(t, "polled", streams(p.polled), "orders")
+		same(t, "sent", streams(p.sent))
+		if n := strings.Count(log.String(), "\n"); n != 1 {
+			t.Errorf("%d log lines: %s", n, log)
+		}
+	}
+}
+
+// Several get a message each: what is defined, and the partitions that were started; not what was retired, nor what no definition
+// names any more.
+func TestTickFansOut(t *testing.T) {
+	t.Parallel()
+	retired := time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC)
+	p := &protocol{entries: []handoff.StreamEntry{
+		{Stream: "orders"}, {Stream: "orders/eu"}, {Stream: "orders/us", RetiredAt: retired}, {Stream: "old", RetiredAt: retired}, {Stream: "gone"},
+	}}
+	h, log := subject(p, "orders", "users", "old")
+	if _, err := h.handle(t.Context(), json.RawMessage(`{}`)); err != nil {
+		t.Error(err)
+	}
+	same(t, "polled", streams(p.polled))
+	same(t, "sent", streams(p.sent), "orders", "users", "orders/eu")
+	if !strings.Contains(log.String(), `"orphaned","stream":"gone"`) {
+		t.Errorf("an orphan is not told of: %s", log)
+	}
+}
+
+// A stream that fails stops no other, and the tick says that it failed.
+func TestOneFailureStopsNoOther(t *testing.T) {
+	t.Parallel()
+	down := errors.New("down")
+	p := &protocol{fails: map[handoff.Stream]error{"a": down}}
+	h, _ := subject(p, "a", "b", "c")
+	if _, err := h.handle(t.Context(), json.RawMessage(`{}`)); !errors.Is(err, down) {
+		t.Errorf("a failed fan-out is %v", err)
+	}
+	same(t, "sent", streams(p.sent), "a", "b", "c")
+
+	p = &protocol{listErr: down}
+	h, _ = subject(p, "a")
+	if _, err := h.handle(t.Context(), json.RawMessage(`{}`)); !errors.Is(err, down) || len(p.polled) > 0 {
+		t.Errorf("without the list of streams: %v, polled %v", err, p.polled)
+	}
+}
+
+// event.json names one stream: only that one is polled, by this invocation.
+func TestTickByName(t *testing.T) {
+	t.Parallel()
+	raw, err := os.ReadFile("event.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &protocol{listErr: errors.New("nobody asked")}
+	h, _ := subject(p, "users", "orders", "more")
+	if _, err := h.handle(t.Context(), raw); err != nil {
+		t.Error(err)
+	}
+	same(t, "polled", streams(p.polled), "orders")
+	if _, err := h.handle(t.Context(), json.RawMessage(`{"stream":"unknown"}`)); err == nil {
+		t.Error("a stream without a definition was polled")
+	}
+	for _, event := range []string{`{"stream":7}`, `[]`, `"orders"`} {
+		if _, err := h.handle(t.Context(), json.RawMessage(event)); err == nil {
+			t.Errorf("%s passed for a tick", event)
+		}
+	}
+	same(t, "polled", streams(p.polled), "orders")
+}
+
+// A continuation reaches the protocol word for word. What cannot be read, bound or carried out is a failure, so that it comes again or
+// ends in the dead-letter queue; nothing else is.
+func TestContinuations(t *testing.T) {
+	t.Parallel()
+	const good = `{"stream":"orders/eu","version":7,"drive":true,"drain":3}`
+	for _, c := range []struct {
+		body string
+		fail bool
+	}{
+		{good, false}, {`{"stream":"down"}`, true}, {`{"stream":"unknown"}`, true}, {`{"version":7}`, true}, {`{}`, true}, {``, true}, {`{"stream":`, true},
+		{`{"stream":"orders","version":-1}`, true}, {`[]`, true},
+	} {
+		p := &protocol{fails: map[handoff.Stream]error{"down": errors.New("down")}}
+		h, log := subject(p, "orders")
+		out := deliver(t, h, c.body)
+		want := `{"batchItemFailures":[]}`
+		if c.fail {
+			want = `{"batchItemFailures":[{"itemIdentifier":"m-0"}]}`
+		}
+		if out != want {
+			t.Errorf("%s answers %s, want %s", c.body, out, want)
+		}
+		if n := strings.Count(log.String(), "\n"); n != 1 {
+			t.Errorf("%s: %d log lines: %s", c.body, n, log)
+		}
+		if c.body == good && !slices.Equal(p.polled, []handoff.PollMessage{{Stream: "orders/eu", Version: 7, Drive: true, Drain: 3}}) {
+			t.Errorf("polled %+v", p.polled)
+		}
+		if len(p.sent) > 0 {
+			t.Errorf("%s: sent %v", c.body, p.sent)
+		}
+	}
+}
+
+// Messages of one batch stand for themselves.
+func TestABatchFailsInParts(t *testing.T) {
+	t.Parallel()
+	h, _ := subject(&protocol{fails: map[handoff.Stream]error{"down": errors.New("down")}}, "orders")
+	if out := deliver(t, h, `{"stream":"orders"}`, `{"stream":"down"}`, `?`, `{"stream":"orders"}`); out != `{"batchItemFailures":[{"itemIdentifier":"m-1"},{"itemIdentifier":"m-2"}]}` {
+		t.Error(out)
+	}
+}
+
+// deliver invokes with an event as SQS sends it, and gives the answer as Lambda sends it back.
+func deliver(t *testing.T, h *handler, bodies ...string) string {
+	t.Helper()
+	var records []map[string]any
+	for i, b := range bodies {
+		records = append(records, map[string]any{"messageId": fmt.Sprint("m-", i), "body": b, "eventSource": "aws:sqs", "attributes": map[string]string{"ApproximateReceiveCount": "1"}})
+	}
+	event, err := json.Marshal(map[string]any{"Records": records})
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := h.handle(t.Context(), event)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := json.Marshal(answer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(out)
+}

@@ -25,12 +25,3 @@ func TestWalkthroughs(t *testing.T) {
 		return walkthrough.Backend{State: store, Archive: s3archive.New(client, bucket, t.Name()+"/")}
 	})
 }
-
-func TestArchive(t *testing.T) {
-	t.Parallel()
-	client, bucket := cloud.S3(), cloud.Bucket(t)
-	handofftest.ExerciseArchive(t, func(t *testing.T) handoff.Archive {
-		t.Helper()
-		return s3archive.New(client, bucket, t.Name()+"/")
-	})
-}

@@ -31,7 +31,23 @@ type Stack struct {
 func (s *Stack) Real() bool { return s.Endpoint == "" }
 
 // Open finds or starts a cloud.
-func Open(ctx context.Context) (*Stack, error) {
+func Open(ctx context.Context) (*Stack, error) { return open(ctx, hasTables) }
+
+// OpenObjects is Open for a cloud that needs S3 and SQS only: an emulator without DynamoDB will do.
+func OpenObjects(ctx context.Context) (*Stack, error) { return open(ctx, hasBuckets) }
+
+// hasTables and hasBuckets are the first answers that are waited for.
+func hasTables(ctx context.Context, s *Stack) error {
+	_, err := s.DynamoDB(func(o *dynamodb.Options) { o.RetryMaxAttempts = 1 }).ListTables(ctx, &dynamodb.ListTablesInput{Limit: aws.Int32(1)})
+	return err
+}
+
+func hasBuckets(ctx context.Context, s *Stack) error {
+	_, err := s.S3(func(o *s3.Options) { o.RetryMaxAttempts = 1 }).ListBuckets(ctx, &s3.ListBucketsInput{})
+	return err
+}
+
+func open(ctx context.Context, answers func(context.Context, *Stack) error) (*Stack, error) {
 	s := &Stack{Prefix: "turnleaf-test-" + strings.ToLower(rand.Text()[:8])}
 	if os.Getenv("TURNLEAF_AWS_REAL") == "1" {
 		return s, s.real(ctx)
@@ -46,7 +62,7 @@ func Open(ctx context.Context) (*Stack, error) {
 	s.Config = aws.Config{
 		Region: "us-east-1", Credentials: credentials.NewStaticCredentialsProvider("test", "test", ""), BaseEndpoint: aws.String(s.Endpoint),
 	}
-	if err := s.ready(ctx); err != nil {
+	if err := s.ready(ctx, answers); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
@@ -69,12 +85,11 @@ func (s *Stack) real(ctx context.Context) (err error) {
 const startWait = time.Minute
 
 // ready waits for the first answer.
-func (s *Stack) ready(ctx context.Context) error {
+func (s *Stack) ready(ctx context.Context, answers func(context.Context, *Stack) error) error {
 	ctx, cancel := context.WithTimeout(ctx, startWait)
 	defer cancel()
-	client := s.DynamoDB(func(o *dynamodb.Options) { o.RetryMaxAttempts = 1 })
 	for {
-		_, err := client.ListTables(ctx, &dynamodb.ListTablesInput{Limit: aws.Int32(1)})
+		err := answers(ctx, s)
 		if err == nil {
 			return nil
 		}
@@ -96,7 +111,7 @@ func (s *Stack) DynamoDB(opts ...func(*dynamodb.Options)) *dynamodb.Client {
 
 // S3 makes a client; an emulator has no host name per bucket.
 func (s *Stack) S3(opts ...func(*s3.Options)) *s3.Client {
-	return s3.NewFromConfig(s.Config, append([]func(*s3.Options){func(o *s3.Options) { o.UsePathStyle = !s.Real() }}, opts...)...)
+	return s3.NewFromConfig(s.Config, append([]func(*s3.Options){func(o *s3.Options) { o.UsePathStyle, o.DisableLogOutputChecksumValidationSkipped = !s.Real(), true }}, opts...)...)
 }
 
 // Close stops what Open started.

@@ -122,6 +122,6 @@ func (s *session) inCloud() (operator, error) {
 	if _, err := state.Streams(s); err != nil && !errors.Is(err, handoff.ErrNotFound) {
 		return nil, fmt.Errorf("table %s: %w", c.StreamsTable, plain(err))
 	}
-	api := reviewapi.New(reviewapi.Config{Engine: engine, State: state})
+	api := reviewapi.New(reviewapi.Config{Engine: engine, State: state, Explain: true})
 	return &reviewapi.Client{Base: "http://in.process", HTTP: reviewapi.InProcess(api)}, nil
 }

@@ -35,5 +35,7 @@ func build(ctx context.Context) (*handler, error) {
 	log := cloud.Log(os.Stdout, c.Log)
 	steps := cloud.NewSteps(log)
 	engine, state := cloud.Engine(sdk, c.Stores, c.Queues, c.Times, steps)
-	return &handler{api: reviewapi.New(reviewapi.Config{Engine: engine, State: state, Actor: actorOf}), log: log, steps: steps}, nil
+	return &handler{api: reviewapi.New(reviewapi.Config{Engine: engine, State: state, Actor: actorOf, Report: func(ctx context.Context, err error) {
+		log.LogAttrs(ctx, slog.LevelError, "unknown outcome", slog.Any("err", err))
+	}}), log: log, steps: steps}, nil
 }

@@ -54,7 +54,7 @@ func newNode(c Config, s *stores, q handoff.Queue, o handoff.Observer) *Node {
 	binder := bind.New(c.Definitions, bind.Options{Secrets: c.Secrets, Now: c.Now})
 	return &Node{
 		State: s.state, Engine: engine, Binder: binder, stores: s, defs: c.Definitions,
-		API: reviewapi.New(reviewapi.Config{Engine: engine, State: s.state}),
+		API: reviewapi.New(reviewapi.Config{Engine: engine, State: s.state, Explain: true}),
 	}
 }
 

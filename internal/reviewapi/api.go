@@ -34,6 +34,10 @@ type Config struct {
 	// Actor says who is asking; an error or nobody is 401. Nil takes the ActorHeader: right only behind Loopback, where whoever
 	// has the token of this start may name himself.
 	Actor func(*http.Request) (string, error)
+	// Explain tells the caller the cause of an unknown outcome: right where the caller is this machine's own user. Elsewhere Report
+	// gets it, and the caller only what he can do about it.
+	Explain bool
+	Report  func(ctx context.Context, err error)
 	// NewID names a decision that came without an Idempotency-Key.
 	NewID func() string
 }
@@ -75,7 +79,7 @@ func New(c Config) http.Handler {
 	for _, r := range routes {
 		mux.HandleFunc(r.method+" "+r.path, func(w http.ResponseWriter, req *http.Request) {
 			if err := r.serve(a, w, req); err != nil {
-				writeProblem(w, req, err)
+				a.fail(w, req, err)
 			}
 		})
 	}

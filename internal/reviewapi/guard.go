@@ -14,11 +14,11 @@ func Loopback(token string, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case !loopbackHost(r.Host):
-			writeProblem(w, r, &statusError{http.StatusForbidden, "this address serves loopback hosts only"})
+			writeProblem(w, problemOf(&statusError{http.StatusForbidden, "this address serves loopback hosts only"}))
 		case foreign(r):
-			writeProblem(w, r, &statusError{http.StatusForbidden, "requests of other origins are refused"})
+			writeProblem(w, problemOf(&statusError{http.StatusForbidden, "requests of other origins are refused"}))
 		case !bears(r, token):
-			writeProblem(w, r, &statusError{http.StatusUnauthorized, "the token of this start is missing or wrong"})
+			writeProblem(w, problemOf(&statusError{http.StatusUnauthorized, "the token of this start is missing or wrong"}))
 		default:
 			next.ServeHTTP(w, r)
 		}

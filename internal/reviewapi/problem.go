@@ -60,7 +60,7 @@ func problemOf(err error) Problem {
 	}
 	return Problem{
 		Type: "unknown", Title: "The outcome is unknown", Status: http.StatusServiceUnavailable,
-		Detail: "it may or may not have been done: repeat the same request with the same Idempotency-Key (" + err.Error() + ")",
+		Detail: "it may or may not have been done: repeat the same request with the same Idempotency-Key",
 	}
 }
 
@@ -84,12 +84,25 @@ type idError struct {
 
 func (e *idError) Unwrap() error { return e.error }
 
-func writeProblem(w http.ResponseWriter, _ *http.Request, err error) {
+// fail answers an error. The cause of an unknown outcome goes to the caller or to the log, never to both.
+func (a *api) fail(w http.ResponseWriter, r *http.Request, err error) {
 	p := problemOf(err)
-	var named *idError
-	if errors.As(err, &named) && p.Type == "unknown" {
-		p.Decision = named.id
+	if p.Type == "unknown" {
+		var named *idError
+		if errors.As(err, &named) {
+			p.Decision = named.id
+		}
+		switch {
+		case a.Explain:
+			p.Detail += " (" + err.Error() + ")"
+		case a.Report != nil:
+			a.Report(r.Context(), err)
+		}
 	}
+	writeProblem(w, p)
+}
+
+func writeProblem(w http.ResponseWriter, p Problem) {
 	w.Header().Set("Content-Type", "application/problem+json")
 	writeJSON(w, p.Status, p)
 }

@@ -19,7 +19,6 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
@@ -119,22 +118,26 @@ func deploy(t *testing.T, name, text string) *site {
 	t.Helper()
 	s := &site{T: t, ctx: t.Context(), sqs: sqs.NewFromConfig(world.Config), funcs: map[string]*function{}}
 	tables := world.Tables(t)
-	bucket := world.Prefix + "-" + name
-	client := world.S3()
-	if _, err := client.CreateBucket(s.ctx, &s3.CreateBucketInput{Bucket: &bucket}); err != nil {
-		t.Fatal(err)
-	}
+	bucket := world.Bucket(t)
 	folder := definitionFolder(t, name, text)
 	s.conf = config.Worker{
 		Stores: config.Stores{StreamsTable: tables.Streams, ReceiptsTable: tables.Receipts, ProjectionsTable: tables.Projections, Bucket: bucket},
 		Queues: config.Queues{Chunks: s.queue(name + "-chunks"), Polls: s.queue(name + "-polls")},
 		Times:  config.Times{Function: 2 * time.Second, Visibility: 12 * time.Second, Tick: time.Minute},
 	}
+	credentials, err := world.Config.Credentials.Retrieve(s.ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
 	s.env = []string{
-		"AWS_ENDPOINT_URL=" + world.Endpoint, "AWS_REGION=us-east-1", "AWS_ACCESS_KEY_ID=test", "AWS_SECRET_ACCESS_KEY=test",
+		"AWS_REGION=" + world.Config.Region, "AWS_ACCESS_KEY_ID=" + credentials.AccessKeyID, "AWS_SECRET_ACCESS_KEY=" + credentials.SecretAccessKey,
+		"AWS_SESSION_TOKEN=" + credentials.SessionToken,
 		"TURNLEAF_STREAMS_TABLE=" + tables.Streams, "TURNLEAF_RECEIPTS_TABLE=" + tables.Receipts, "TURNLEAF_PROJECTIONS_TABLE=" + tables.Projections,
 		"TURNLEAF_BUCKET=" + bucket, "TURNLEAF_CHUNK_QUEUE=" + s.conf.Chunks, "TURNLEAF_POLL_QUEUE=" + s.conf.Polls,
 		"TURNLEAF_FUNCTION_SECONDS=2", "TURNLEAF_VISIBILITY_SECONDS=12", "TURNLEAF_STREAMS=" + folder,
+	}
+	if !world.Real() {
+		s.env = append(s.env, "AWS_ENDPOINT_URL="+world.Endpoint)
 	}
 	t.Cleanup(func() {
 		for _, f := range s.funcs {
@@ -150,6 +153,13 @@ func (s *site) queue(name string) string {
 	if err != nil {
 		s.Fatal(err)
 	}
+	s.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(s.ctx), 30*time.Second)
+		defer cancel()
+		if _, err := s.sqs.DeleteQueue(ctx, &sqs.DeleteQueueInput{QueueUrl: out.QueueUrl}); err != nil {
+			s.Errorf("delete queue: %v", err)
+		}
+	})
 	return aws.ToString(out.QueueUrl)
 }
 

@@ -33,6 +33,8 @@ func (h Hints) Resolve(r handoff.Receipt) []string {
 		return h.Line("resolve", string(r.Stream), word, "--as", as, "--reason", reason)
 	}
 	switch {
+	case r.Outcome == handoff.Released || r.Outcome == handoff.Claimed: // it is being attempted; nothing is asked of anybody
+		return nil
 	case r.Outcome == handoff.Superseded || r.Conflict != "":
 		return []string{of("ignore", "seen"), of("quarantine", "to be looked at")}
 	case r.Reason == handoff.HoldInvalidEvent:

@@ -10,6 +10,7 @@ import (
 )
 
 // A page of several chunks: one that is done does not promote while another is held.
+
 func barrier(t *testing.T, open func(*testing.T) Backend) {
 	w := stage(t, open, func(s *handoff.Settings) { s.ChunkSize = 1 })
 	w.policy["2"] = handoff.Ruling{Verdict: handoff.VerdictHold, Rule: "no"}
@@ -28,6 +29,7 @@ func barrier(t *testing.T, open func(*testing.T) Backend) {
 }
 
 // A reset lands between a promote's read and its write, of a full page and of an empty one: the reset's word stands.
+
 func resetRacingPromote(t *testing.T, open func(*testing.T) Backend) {
 	for _, op := range []string{"promote", "turn"} {
 		t.Run(op, func(t *testing.T) {
@@ -57,6 +59,7 @@ func resetRacingPromote(t *testing.T, open func(*testing.T) Backend) {
 }
 
 // A pause, or a reset to the very same cursor, lands between a fetch and its open: nothing opens.
+
 func pauseRacingOpen(t *testing.T, open func(*testing.T) Backend) {
 	for name, d := range map[string]handoff.Decision{
 		"pause": {Kind: handoff.DecidePause}, "reset to the same cursor": {Kind: handoff.DecideReset, Cursor: "c0"},
@@ -77,6 +80,7 @@ func pauseRacingOpen(t *testing.T, open func(*testing.T) Backend) {
 }
 
 // An apply of a page that a reset passed sleeps before its write, and wakes when the event is superseded, or belongs to a later page.
+
 func applyWakesAfterReset(t *testing.T, open func(*testing.T) Backend) {
 	t.Run("superseded", func(t *testing.T) {
 		w := stage(t, open)
@@ -147,6 +151,7 @@ func applyWakesAfterReset(t *testing.T, open func(*testing.T) Backend) {
 }
 
 // Two polls close one page; the slow one wakes when a second reset is closing the next: it must not end that one.
+
 func closingWakesIntoAnother(t *testing.T, open func(*testing.T) Backend) {
 	w := stage(t, open)
 	w.policy["1"] = handoff.Ruling{Verdict: handoff.VerdictHold, Rule: "no"}
@@ -180,7 +185,9 @@ func closingWakesIntoAnother(t *testing.T, open func(*testing.T) Backend) {
 }
 
 // A process dies inside a call, and a reset passes the page: the attempt is not superseded, it is ambiguous. What is on no open page
+
 // cannot be released. The claimant, if it lives after all, may still settle its own, without lowering the stamp.
+
 func claimThroughReset(t *testing.T, open func(*testing.T) Backend) {
 	w := stage(t, open)
 	w.sink.kind = handoff.Unsafe
@@ -231,6 +238,7 @@ func claimThroughReset(t *testing.T, open func(*testing.T) Backend) {
 }
 
 // An ambiguous hold keeps its slot: another content of its id, on a later page, waits until it is decided, and is then a conflict.
+
 func secondContentWaits(t *testing.T, open func(*testing.T) Backend) {
 	w := stage(t, open)
 	w.sink.kind = handoff.Unsafe
@@ -265,6 +273,7 @@ func secondContentWaits(t *testing.T, open func(*testing.T) Backend) {
 }
 
 // A poll judged a bad answer, and before it can halt another poll opened a page from a good one: there is nothing to halt.
+
 func haltRacingOpen(t *testing.T, open func(*testing.T) Backend) {
 	w := stage(t, open)
 	w.source.page("c0", "c1", ev(1, "a"))
@@ -291,6 +300,7 @@ func haltRacingOpen(t *testing.T, open func(*testing.T) Backend) {
 }
 
 // The sweep computed a prefix, slept, and woke when the page was turned: the applied position never decreases.
+
 func prefixWakesLate(t *testing.T, open func(*testing.T) Backend) {
 	w := stage(t, open)
 	w.policy["2"] = handoff.Ruling{Verdict: handoff.VerdictHold, Rule: "no"}
@@ -318,6 +328,7 @@ func prefixWakesLate(t *testing.T, open func(*testing.T) Backend) {
 }
 
 // The archive gives back other bytes than were put: nothing of them is applied.
+
 func damagedChunk(t *testing.T, open func(*testing.T) Backend) {
 	w := stage(t, open)
 	w.source.page("c0", "c1", ev(1, "a"))
@@ -339,6 +350,7 @@ func damagedChunk(t *testing.T, open func(*testing.T) Backend) {
 }
 
 // damaged swaps one byte of every range it reads, in a place that gzip does not check.
+
 type damaged struct{ handoff.Archive }
 
 func (d damaged) GetRange(ctx context.Context, key string, off, n int64) ([]byte, error) {
@@ -351,121 +363,11 @@ func (d damaged) GetRange(ctx context.Context, key string, off, n int64) ([]byte
 }
 
 // An accepted cycle is turned on, once.
-func acceptedCycle(t *testing.T, open func(*testing.T) Backend) {
-	w := stage(t, open)
-	w.source.page("c0", "t0")
-	w.source.page("t0", "t1")
-	w.source.page("t1", "t0")
-	for range 10 {
-		if r, err := w.poll(w.engine, handoff.PollMessage{}); err != nil || r.Did == handoff.ActHalted {
-			w.must(err)
-			break
-		}
-	}
-	h := w.haltedBy(handoff.HaltTokenCycle)
-	w.must(w.command(handoff.Decision{Kind: handoff.DecideAccept, Check: h.Reason, Answer: h.Answer.Digest}))
-	w.tick(handoff.ActTurned)
-	cp := w.checkpoint()
-	if len(cp.Accepts) != 0 {
-		w.Fatal("the promote left the accept behind")
-	}
-	w.source.end("t0", "x1", ev(1, "a"))
-	w.source.end("t1", "x1", ev(1, "a"))
-	w.source.end("x1", "x1")
-	w.settleAll()
-	w.effects("a", "1 < 1")
-	w.clean()
-}
 
 // An entry of the spool for another cursor or another epoch is nobody's answer.
-func foreignSpool(t *testing.T, open func(*testing.T) Backend) {
-	for name, entry := range map[string]handoff.SpoolEntry{
-		"another cursor": {RequestCursor: "elsewhere", Epoch: 1}, "another epoch": {RequestCursor: "c0", Epoch: 0},
-	} {
-		t.Run(name, func(t *testing.T) {
-			w := stage(t, open)
-			w.policy["1"] = handoff.Ruling{Verdict: handoff.VerdictHold, Rule: "no"}
-			w.source.page("c0", "c1", ev(1, "a"))
-			w.tick(handoff.ActOpened)
-			w.apply()
-			w.must(w.command(handoff.Decision{Kind: handoff.DecideReset, Cursor: "c0"})) // event 1 is superseded, and would count as new
-			w.source.end("c0", "c2", ev(2, "a"))
-			dir, err := w.inner.State.Directory(w.ctx, w.b.Stream, 1)
-			w.must(err)
-			entry.Stream, entry.Version, entry.Raw, entry.FetchedAt = w.b.Stream, 2, dir.Raw, w.clock.Now()
-			w.must(w.inner.State.PutSpool(w.ctx, entry))
-			asked := len(w.source.asked)
-			w.tick(handoff.ActOpened)
-			if len(w.source.asked) != asked+1 {
-				w.Fatal("the cached answer was used")
-			}
-			w.source.end("c2", "c2")
-			w.settleAll()
-			w.effects("a", "2 < 2")
-			w.clean()
-		})
-	}
-}
 
 // A cached answer that was made for this very version brings its events without a fetch, and is dropped once used.
-func spoolUsed(t *testing.T, open func(*testing.T) Backend) {
-	w := stage(t, open)
-	w.policy["1"] = handoff.Ruling{Verdict: handoff.VerdictHold, Rule: "no"}
-	w.source.page("c0", "c1", ev(1, "a"))
-	w.source.end("c1", "c1")
-	w.tick(handoff.ActOpened)
-	w.apply()
-	w.must(w.command(handoff.Decision{Kind: handoff.DecideReset, Cursor: "c0"}))
-	dir, err := w.inner.State.Directory(w.ctx, w.b.Stream, 1)
-	w.must(err)
-	w.must(w.inner.State.PutSpool(w.ctx, handoff.SpoolEntry{
-		Stream: w.b.Stream, Version: 2, RequestCursor: "c0", Epoch: 1, Raw: dir.Raw, FetchedAt: w.clock.Now(),
-	}))
-	delete(w.policy, "1")
-	asked := len(w.source.asked)
-	w.tick(handoff.ActOpened)
-	if len(w.source.asked) != asked {
-		w.Fatal("the source was asked although the answer was at hand")
-	}
-	if left, err := w.inner.State.Spool(w.ctx, w.b.Stream, 2); err != nil || len(left) != 0 {
-		w.Fatalf("the used entry was left: %v %v", left, err)
-	}
-	w.settleAll()
-	w.at(3, "c1")
-	w.effects("a", "1 < 1")
-	w.clean()
-}
 
 // The answer that an operator accepted is gone from the archive: the leave ends with it, and the source is asked again.
-func acceptedAnswerGone(t *testing.T, open func(*testing.T) Backend) {
-	w := stage(t, open)
-	w.source.page("c0", "c1", ev(2, "a"), ev(1, "a"))
-	w.tick(handoff.ActHalted)
-	h := w.haltedBy(handoff.HaltOrderRegression)
-	w.must(w.command(handoff.Decision{Kind: handoff.DecideAccept, Check: h.Reason, Answer: h.Answer.Digest}))
-	w.tap.archive = &forgetful{Archive: w.inner.Archive, gone: map[string]bool{h.Answer.Key: true}}
-	w.source.page("c0", "c1", ev(1, "a"), ev(2, "a"))
-	w.source.end("c1", "c1")
-	w.tick(handoff.ActWaiting)
-	w.settleAll()
-	w.at(2, "c1")
-	w.effects("a", "1 2 < 2")
-	w.clean()
-}
 
 // An idle source of single-use tokens gives its token back: nothing is archived, tick after tick.
-func idleSingleUse(t *testing.T, open func(*testing.T) Backend) {
-	w := stage(t, open, func(s *handoff.Settings) { s.Contract.OnceToken = true })
-	w.source.end("c0", "c1", ev(1, "a"))
-	w.source.end("c1", "c1")
-	w.settleAll()
-	for range 5 {
-		w.tick(handoff.ActCaughtUp)
-	}
-	keys, err := w.inner.Archive.List(w.ctx, "raw/", 100)
-	w.must(err)
-	if len(keys) != 2 { // body and metadata of the one answer that changed something
-		w.Fatalf("%d objects are archived: %v", len(keys), keys)
-	}
-	w.clean()
-}

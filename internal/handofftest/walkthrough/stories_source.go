@@ -19,6 +19,7 @@ func (w *world) haltedBy(want handoff.HaltReason) handoff.Halt {
 }
 
 // A token that no longer exists at its own page: an entry in the spool that a read-ahead left must not answer for the source.
+
 func selfTokenWithSpool(t *testing.T, open func(*testing.T) Backend) {
 	w := stage(t, open)
 	w.source.end("c0", "c0", ev(1, "a"))
@@ -44,6 +45,7 @@ func selfTokenWithSpool(t *testing.T, open func(*testing.T) Backend) {
 }
 
 // Many sources hand out a fresh token each time they are idle: it is stored once a day, not ten thousand times.
+
 func idleAnswers(t *testing.T, open func(*testing.T) Backend) {
 	w := stage(t, open)
 	n := 0
@@ -69,6 +71,7 @@ func idleAnswers(t *testing.T, open func(*testing.T) Backend) {
 }
 
 // A halt is accepted while the feed moves on behind it: the archived answer alone is judged, nothing is fetched.
+
 func acceptedHalt(t *testing.T, open func(*testing.T) Backend) {
 	w := stage(t, open, func(s *handoff.Settings) { s.Contract.Gapless = true })
 	w.source.page("c0", "c1", ev(1, "a"), ev(2, "a"))
@@ -112,29 +115,9 @@ func acceptedHalt(t *testing.T, open func(*testing.T) Backend) {
 }
 
 // T0 gives T1, T1 gives T0, nothing new: found inside the drain.
-func tokenCycle(t *testing.T, open func(*testing.T) Backend) {
-	for length := 2; length <= 5; length++ {
-		t.Run(fmt.Sprint(length), func(t *testing.T) {
-			w := stage(t, open)
-			w.source.page("c0", "t0")
-			for i := range length {
-				w.source.page(handoff.Cursor(fmt.Sprintf("t%d", i)), handoff.Cursor(fmt.Sprintf("t%d", (i+1)%length)))
-			}
-			for range 4 * length {
-				r, err := w.poll(w.engine, handoff.PollMessage{})
-				w.must(err)
-				if r.Did == handoff.ActHalted {
-					w.haltedBy(handoff.HaltTokenCycle)
-					w.clean()
-					return
-				}
-			}
-			w.Fatal("the cycle was never found")
-		})
-	}
-}
 
 // An event turns up below the applied position. It is held, or applied if the contract says so; never dropped in silence.
+
 func lateEvent(t *testing.T, open func(*testing.T) Backend) {
 	for _, applies := range []bool{false, true} {
 		t.Run(fmt.Sprintf("apply=%v", applies), func(t *testing.T) {
@@ -165,6 +148,7 @@ func lateEvent(t *testing.T, open func(*testing.T) Backend) {
 }
 
 // A backward reset asks for a backfill: what lies below the floor is applied without a question, what is known is a replay.
+
 func backfill(t *testing.T, open func(*testing.T) Backend) {
 	w := stage(t, open)
 	w.source.end("c0", "c1", evs("a", 500, 510)...)
@@ -181,6 +165,7 @@ func backfill(t *testing.T, open func(*testing.T) Backend) {
 }
 
 // Gapless: a hole inside a page or across the border halts; after a reset the border is forgotten.
+
 func gapAcrossBorder(t *testing.T, open func(*testing.T) Backend) {
 	w := stage(t, open, func(s *handoff.Settings) { s.Contract.Gapless = true })
 	w.source.page("c0", "c1", evs("a", 1, 2)...)
@@ -198,6 +183,7 @@ func gapAcrossBorder(t *testing.T, open func(*testing.T) Backend) {
 }
 
 // Positions are declared unique: another event at the border's position is a conflict, the border event itself is a replay.
+
 func positionConflict(t *testing.T, open func(*testing.T) Backend) {
 	w := stage(t, open)
 	w.source.page("c0", "c1", evs("a", 1, 2)...)
@@ -219,6 +205,7 @@ func positionConflict(t *testing.T, open func(*testing.T) Backend) {
 }
 
 // Events younger than the hold-back are cut off the tail; the rest opens, and the cursor stays until all of the page is old enough.
+
 func holdBackStory(t *testing.T, open func(*testing.T) Backend) {
 	w := stage(t, open, func(s *handoff.Settings) { s.Contract.HoldBack = 10 * time.Minute })
 	at := func(minutes int) record {
@@ -245,6 +232,7 @@ func holdBackStory(t *testing.T, open func(*testing.T) Backend) {
 }
 
 // timed places events by time: a record's id is its minute.
+
 type timed struct{ *source }
 
 func (s timed) Read(a handoff.Answer) handoff.Reading {
@@ -260,94 +248,13 @@ func (s timed) Read(a handoff.Answer) handoff.Reading {
 }
 
 // The source refuses the cursor: a second chance one lease later, then a person.
-func cursorRefused(t *testing.T, open func(*testing.T) Backend) {
-	w := stage(t, open)
-	w.source.page("c0", "c1", ev(1, "a"))
-	w.source.replies["c1"] = func() reply { return reply{Kind: handoff.ReadCursorRefused, Detail: "410"} }
-	w.tick(handoff.ActOpened)
-	w.apply()
-	w.tick(handoff.ActWaiting)
-	w.tick(handoff.ActNotDue)
-	if n := len(w.source.asked); n != 2 {
-		w.Fatalf("the source was asked %d times, want no retry storm", n)
-	}
-	w.clock.advance(4 * time.Minute)
-	w.tick(handoff.ActHalted)
-	h := w.haltedBy(handoff.HaltCursorRejected)
-	if h.Answer.Key == "" {
-		w.Fatal("the refusal itself was not kept")
-	}
-	w.at(2, "c1")
-	w.must(w.command(handoff.Decision{Kind: handoff.DecideReset, Cursor: "c7"}))
-	w.source.end("c7", "c7", ev(2, "a"))
-	w.settleAll()
-	w.effects("a", "1 2 < 2")
-	w.clean()
-}
 
 // A token that can be used once: the poll that used it dies, and its archived answer is adopted.
-func singleUseToken(t *testing.T, open func(*testing.T) Backend) {
-	w := stage(t, open, func(s *handoff.Settings) { s.Contract.OnceToken = true })
-	used := map[handoff.Cursor]bool{}
-	once := func(at handoff.Cursor, r reply) {
-		w.source.replies[at] = func() reply {
-			if used[at] {
-				return reply{Kind: handoff.ReadCursorRefused, Detail: "used"}
-			}
-			used[at] = true
-			return r
-		}
-	}
-	once("c0", reply{Kind: handoff.ReadPage, Records: evs("a", 1, 2), Next: "c1"})
-	once("c1", reply{Kind: handoff.ReadPage, End: true, Next: "c2"})
-	once("c2", reply{Kind: handoff.ReadPage, End: true, Next: "c3", Records: evs("a", 3)})
-	once("c3", reply{Kind: handoff.ReadPage, End: true, Next: "c4"})
-	w.die("before", "open")
-	if _, err := w.poll(w.engine, handoff.PollMessage{}); err == nil {
-		w.Fatal("the dead poll reported success")
-	}
-	w.at(1, "c0")
-	w.restart()
-	w.tick(handoff.ActOpened)
-	w.apply()
-	w.at(2, "c1")
-	w.tick(handoff.ActTurned) // every fresh token is promoted at once, also an idle one
-	w.tick(handoff.ActOpened)
-	w.apply()
-	w.at(4, "c3")
-	if n := len(w.source.asked); n != 3 {
-		w.Fatalf("the source was asked %d times, want once per token", n)
-	}
-	w.effects("a", "1 2 3 < 3")
-	w.clean()
-}
 
 // A refused page token goes back to its bookmark with an empty page; a second time without a new event is the bookmark's fault.
-func pageTokenRefused(t *testing.T, open func(*testing.T) Backend) {
-	w := stage(t, open, func(s *handoff.Settings) { s.Contract.Gapless = true })
-	w.source.page("c0", "b1+p1", evs("a", 1, 2)...)
-	refuse := func() reply { return reply{Kind: handoff.ReadTokenRefused, Bookmark: "b1", Detail: "expired"} }
-	w.source.replies["b1+p1"] = refuse
-	w.source.page("b1", "b1+p2", evs("a", 2, 3)...)
-	w.source.replies["b1+p2"] = refuse
-	w.tick(handoff.ActOpened)
-	w.apply()
-	w.tick(handoff.ActTurned)
-	w.at(3, "b1")
-	w.tick(handoff.ActOpened)
-	w.apply()
-	w.at(4, "b1+p2")
-	w.source.page("b1", "b1+p3", evs("a", 2, 3)...) // nothing new this time
-	w.source.replies["b1+p3"] = refuse
-	w.tick(handoff.ActTurned) // a new event came between: refused for the first time again
-	w.tick(handoff.ActTurned) // the bookmark's page, all replays
-	w.tick(handoff.ActHalted)
-	w.haltedBy(handoff.HaltCursorRejected)
-	w.effects("a", "1 2 3 < 3")
-	w.clean()
-}
 
 // Garbage with status 200: kept, the cursor stays, tried again with growing waits, then a halt that a person can look at.
+
 func unreadable(t *testing.T, open func(*testing.T) Backend) {
 	w := stage(t, open)
 	garbage := func() reply { return reply{Kind: handoff.ReadUnreadable, Detail: "an HTML page"} }
@@ -382,6 +289,7 @@ func unreadable(t *testing.T, open func(*testing.T) Backend) {
 }
 
 // The source is down: one request a tick, the wait is durable, a cold start keeps it, and nothing moves.
+
 func sourceDown(t *testing.T, open func(*testing.T) Backend) {
 	w := stage(t, open)
 	w.source.end("c1", "c1", ev(1, "a"))

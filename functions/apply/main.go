@@ -8,36 +8,15 @@ import (
 
 	"github.com/aws/aws-lambda-go/lambda"
 
-	"github.com/turnleaf/turnleaf/internal/cloud"
 	"github.com/turnleaf/turnleaf/internal/cloudbind"
-	"github.com/turnleaf/turnleaf/internal/config"
 )
 
 func main() {
-	h, err := build(context.Background())
+	w, err := cloudbind.Open(context.Background(), os.Getenv, os.Stdout)
 	if err != nil {
 		slog.Error("start", slog.Any("err", err)) //nolint:sloglint // no invocation, no context
 		os.Exit(1)
 	}
+	h := &handler{engine: w.Engine, binder: w.Binder, effectOf: custom, log: w.Log, steps: w.Steps}
 	lambda.Start(h.handle)
-}
-
-// build makes clients once; every invocation uses them.
-func build(ctx context.Context) (*handler, error) {
-	c, err := config.ParseWorker(os.Getenv)
-	if err != nil {
-		return nil, err
-	}
-	sdk, err := cloud.LoadAWS(ctx)
-	if err != nil {
-		return nil, err
-	}
-	binder, _, err := cloudbind.Load(sdk, c.Streams)
-	if err != nil {
-		return nil, err
-	}
-	log := cloud.Log(os.Stdout, c.Log)
-	steps := cloud.NewSteps(log)
-	engine, _ := cloud.Engine(sdk, c.Stores, c.Queues, c.Times, steps)
-	return &handler{engine: engine, binder: binder, effectOf: custom, log: log, steps: steps}, nil
 }

@@ -85,21 +85,25 @@ func (a *application) deliver(ctx context.Context) error {
 // counted wraps the work in the start count of deliveries that are not the first (see poison.go).
 func (a *application) counted(ctx context.Context, events []Event) error {
 	lanes := lanesOf(events)
+	if a.redone || a.outside() {
+		if err := a.recall(ctx, events); err != nil {
+			return err
+		}
+	}
 	if !a.redone {
 		return a.work(ctx, lanes)
-	}
-	if err := a.recall(ctx, events); err != nil {
-		return err
 	}
 	end, poisoned, err := a.begin(ctx)
 	if err != nil {
 		return err
 	}
-	defer end()
 	if poisoned {
-		return a.holdHeads(ctx, lanes)
+		err = a.holdHeads(ctx, lanes)
+	} else {
+		err = a.work(ctx, lanes)
 	}
-	return a.work(ctx, lanes)
+	end() // not deferred: a panic is no orderly end
+	return err
 }
 
 // recall reads what stands, so that a redelivery does not pay for refused writes.
@@ -133,6 +137,10 @@ func (a *application) work(ctx context.Context, lanes [][]Event) error {
 			break
 		}
 		a.round(ctx, live)
+		if a.late {
+			done = false
+			break
+		}
 		var next []*lane
 		for _, l := range live {
 			switch {

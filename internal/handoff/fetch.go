@@ -38,7 +38,7 @@ func (e *Engine) fetch(ctx context.Context, b Binding, cp Checkpoint, m PollMess
 	answer.Cursor, answer.FetchHash, answer.Epoch = cp.ResumeCursor, b.FetchHash, cp.Epoch
 	c, r := candidate{answer: answer}, b.Source.Read(answer)
 	// A token that works once is spent now: its answer is kept before it is even judged. One that came back as it was is not.
-	if b.Contract.OnceToken && r.Kind == ReadPage && (r.Next != cp.ResumeCursor || len(r.Events) > 0) {
+	if b.Contract.OnceToken && r.Kind == ReadPage && (r.Next != "" && r.Next != cp.ResumeCursor || len(r.Events) > 0) {
 		if c.raw, err = e.archiveRaw(ctx, b.Stream, cp.Version, answer); err != nil {
 			return PollReport{}, err
 		}

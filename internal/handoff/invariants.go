@@ -127,7 +127,8 @@ func (c *check) settled(ctx context.Context, p Page, dir Directory, events []Eve
 		if promoted {
 			c.broken("I1", p.Version, ev.ID, "the page is promoted, and this event is %s", describe(own, ok))
 		}
-		exempt := ev.Late || ev.Unproven || ev.Conflict || ev.Invalid != "" || own.Outcome == Superseded
+		exempt := ev.Late || ev.Unproven || ev.Conflict || ev.Invalid != "" || own.Outcome == Superseded ||
+			own.Conflict != "" || below(ev.Position, dir.Floor)
 		at := ev.Position
 		if at.IsZero() && c.cp.AppliedPosition.Arrival() {
 			at = ArrivalPosition(p.Version, ev.Index)

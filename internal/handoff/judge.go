@@ -259,11 +259,13 @@ func (h hearing) border() Border {
 	if len(placed) == 0 {
 		return h.cp.Border
 	}
-	last := placed[len(placed)-1]
-	if below(last.Position, h.cp.Border.Position) {
-		return h.cp.Border
+	top := h.cp.Border
+	for _, ev := range placed {
+		if top.IsZero() || !below(ev.Position, top.Position) {
+			top = Border{ev.Position, ev.ID}
+		}
 	}
-	return Border{last.Position, last.ID}
+	return top
 }
 
 // appliedAfter is what is durably done once every event of this page is terminal. It never passes the time of the fetch.

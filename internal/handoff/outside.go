@@ -19,16 +19,21 @@ func (a *application) call(ctx context.Context, ev Event, old *Receipt) step {
 	}
 	claim := a.receipt(ev, old, Claimed)
 	claim.Put.Attempt = &Attempt{Token: a.IDs.New(), At: a.now(), EffectHash: a.b.Settings.Effect}
-	if st := a.settleOne(ctx, ev, claim); !a.holds(ctx, claim.Put) {
+	st := a.settleOne(ctx, ev, claim)
+	mine, err := a.holds(ctx, claim.Put)
+	if err != nil { // nothing was called: end the claim, if it is ours
+		return a.finishCall(ctx, ev, &claim.Put, CallResult{Kind: CallRetry, Detail: "the claim could not be read back"})
+	}
+	if !mine {
 		return st // refused: what stands was judged instead
 	}
 	return a.callClaimed(ctx, ev, claim.Put)
 }
 
 // holds reads back that the claim is ours, before anything outside happens.
-func (a *application) holds(ctx context.Context, claim Receipt) bool {
+func (a *application) holds(ctx context.Context, claim Receipt) (bool, error) {
 	found, err := a.State.Receipts(ctx, a.d.Stream, []ReceiptKey{claim.ReceiptKey}, false)
-	return err == nil && found[claim.ReceiptKey].Token == claim.Token
+	return err == nil && found[claim.ReceiptKey].Token == claim.Token, err
 }
 
 // callClaimed looks at the wall clock right before the call: a process that slept through its lease must not call.
@@ -135,6 +140,17 @@ func (a *application) settleOwn(ctx context.Context, ev Event, s Settlement, tok
 		if errors.Is(res.Err, ErrRefused) {
 			// A greater page may have taken the receipt over: the stamp never decreases.
 			s.If, s.Put.Rev = Guard{Rev: old.Rev}, old.Rev+1
+			if s.Put.Outcome == Retrying {
+				cp, err := a.State.Checkpoint(ctx, a.d.Stream)
+				if err != nil {
+					return a.unknown(ev, err)
+				}
+				if s.Put.Attempt == nil && max(old.PageVersion, s.Put.PageVersion) < cp.Version { // nobody would try it again
+					s.Put.Outcome, s.Put.By, s.Put.HeldAt, s.Put.NextAt = Superseded, "close", a.now(), time.Time{}
+				} else if s.Put.Attempt != nil && max(old.PageVersion, s.Put.PageVersion) < cp.Version {
+					return step{kind: stepStop} // the hold as ambiguous stays
+				}
+			}
 			if old.PageVersion > s.Put.PageVersion {
 				s.Put.PageVersion, s.Put.Chunk, s.Put.Index = old.PageVersion, old.Chunk, old.Index
 			}

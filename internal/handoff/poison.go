@@ -12,6 +12,7 @@ func (a *application) begin(ctx context.Context) (end func(), poisoned bool, err
 	mine := Start{Token: a.IDs.New(), At: a.now()}
 	starts, err := a.State.AddStart(ctx, a.d.Stream, a.d.Version, a.d.Chunk, mine)
 	if err != nil {
+		a.uncount(ctx, mine.Token) // it may have been counted all the same
 		return nil, false, fmt.Errorf("count start: %w", err)
 	}
 	var dead []string
@@ -26,15 +27,19 @@ func (a *application) begin(ctx context.Context) (end func(), poisoned bool, err
 		gone = append(gone, dead...)
 	}
 	return func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
-		defer cancel()
-		for _, token := range gone {
-			// A start that stays behind counts once towards a hold that a person can release.
-			if err := a.State.RemoveStart(ctx, a.d.Stream, a.d.Version, a.d.Chunk, token); err != nil {
-				a.observe(ctx, Observation{Step: "start", Stream: a.d.Stream, Version: a.d.Version, Chunk: a.d.Chunk, Err: err})
-			}
-		}
+		a.uncount(ctx, gone...)
 	}, poisoned, nil
+}
+
+func (a *application) uncount(ctx context.Context, tokens ...string) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer cancel()
+	for _, token := range tokens {
+		// A start that stays behind counts once towards a hold that a person can release.
+		if err := a.State.RemoveStart(ctx, a.d.Stream, a.d.Version, a.d.Chunk, token); err != nil {
+			a.observe(ctx, Observation{Step: "start", Stream: a.d.Stream, Version: a.d.Version, Chunk: a.d.Chunk, Err: err})
+		}
+	}
 }
 
 // holdHeads holds the first open event of each lane that is not at a hold, a wait or a claim already.

@@ -2,6 +2,7 @@ package handoff
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 )
@@ -32,10 +33,17 @@ func (e *Engine) turn(ctx context.Context, b Binding, asked Checkpoint, c candid
 		Stream: b.Stream, Version: asked.Version, RequestCursorHash: dir.RequestCursor.Hash(), NextCursorHash: dir.NextCursor.Hash(),
 		Replays: j.replays, OpenedAt: now, EffectHash: b.Settings.Effect,
 	}
+	tries, readErr := 0, error(nil)
 	after, done, err := e.change(ctx, asked, Tx{PagePut: &page, Directory: &dir}, func(cp Checkpoint) (Checkpoint, bool) {
+		if tries++; tries > 1 {
+			if _, err := e.State.Page(ctx, cp.Stream, page.Version); !errors.Is(err, ErrNotFound) {
+				readErr = err
+				return cp, false
+			}
+		}
 		return promoted(cp, dir, now), current(cp, asked)
 	})
-	if err != nil {
+	if err = errors.Join(err, readErr); err != nil {
 		return PollReport{}, fmt.Errorf("turn: %w", err)
 	}
 	if !done {

@@ -65,7 +65,7 @@ func (e *Engine) rebuild(ctx context.Context, b Binding, dir Directory) error {
 	for _, ev := range kept {
 		r, ok := found[ev.Key()]
 		switch {
-		case ok && r.Outcome.Terminal() && r.PageVersion < dir.Version && sameContent(r, ev, b.Identity):
+		case ok && r.Outcome.Terminal() && r.PageVersion < dir.Version && sameContent(r, ev, b.Identity) && replayPossible(ev, dir.AppliedBefore, b.Contract):
 		case ok && r.PageVersion < dir.Version:
 			fresh = append(fresh, ev)
 		default:

@@ -22,6 +22,10 @@ func (a *application) round(ctx context.Context, live []*lane) {
 	var batch []Settlement
 	var owners []*lane
 	for _, l := range live {
+		if a.outside() && a.atDeadline() {
+			a.late = true
+			break
+		}
 		ev := l.head()
 		var old *Receipt
 		if r, ok := a.known[a.key(ev)]; ok {

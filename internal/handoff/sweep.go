@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -80,6 +81,15 @@ func (e *Engine) advancePrefix(ctx context.Context, b Binding, cp Checkpoint) er
 	events, err := allEvents(dir, func(k int) ([]Event, error) { return e.chunkOrRebuild(ctx, b, dir, k) })
 	if err != nil {
 		return fmt.Errorf("advance prefix: %w", err)
+	}
+	if !b.Contract.Arrival && !slices.IsSortedFunc(inOrder(events), func(a, b Event) int {
+		order, err := a.Position.Compare(b.Position)
+		if err != nil {
+			return 1
+		}
+		return order
+	}) {
+		return nil // an accepted answer out of order: its promote moves the position
 	}
 	prefix := cp.AppliedPosition
 	for start := 0; start < len(events); start += lookupBatch {

@@ -10,7 +10,8 @@ import (
 // current reports whether cp still is what a fetch was made for: same page, same cursor, allowed to go on. A poll closes before it
 // fetches, and a reset that closes again moves the version, so nothing is closing either.
 func current(cp, asked Checkpoint) bool {
-	return cp.Version == asked.Version && cp.ResumeCursor == asked.ResumeCursor && cp.Status() == Active
+	return cp.Version == asked.Version && cp.ResumeCursor == asked.ResumeCursor && cp.Status() == Active &&
+		len(cp.Accepts) == len(asked.Accepts)
 }
 
 // calm clears what bad answers left behind, after a good one.

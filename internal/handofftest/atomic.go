@@ -152,5 +152,11 @@ func (r *rig) entries() []handoff.StreamEntry {
 	if !slices.IsSortedFunc(all, func(a, b handoff.StreamEntry) int { return strings.Compare(string(a.Stream), string(b.Stream)) }) {
 		r.Errorf("streams are not in order of name")
 	}
-	return slices.DeleteFunc(all, func(e handoff.StreamEntry) bool { return !strings.HasPrefix(string(e.Stream), string(r.stream)) })
+	var own []handoff.StreamEntry // nil for none, whether or not others share the store
+	for _, e := range all {
+		if strings.HasPrefix(string(e.Stream), string(r.stream)) {
+			own = append(own, e)
+		}
+	}
+	return own
 }

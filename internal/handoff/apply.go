@@ -184,15 +184,13 @@ func (r ApplyReport) settled() int { return r.Applied + r.Ignored + r.Quarantine
 // nobody; a write whose outcome stayed unknown is an error.
 func (a *application) handOn(ctx context.Context) error {
 	a.observe(ctx, Observation{Step: "stop", Stream: a.d.Stream, Version: a.d.Version, Chunk: a.d.Chunk, Count: a.report.settled()})
-	if a.failed != nil {
-		return a.failed
-	}
-	switch {
-	case a.late:
-		return a.sendChunks(ctx, a.page, []int{a.d.Chunk}, 0)
-	case !a.wait.IsZero():
+	var errs []error
+	if !a.wait.IsZero() { // its writer sends it, however this delivery ends
 		delay := min(max(a.wait.Sub(a.now()).Round(time.Second)+time.Second, 0), a.Timing.MaxDelay)
-		return a.sendChunks(ctx, a.page, []int{a.d.Chunk}, delay)
+		errs = append(errs, a.sendChunks(ctx, a.page, []int{a.d.Chunk}, delay))
 	}
-	return nil
+	if a.late && a.failed == nil {
+		errs = append(errs, a.sendChunks(ctx, a.page, []int{a.d.Chunk}, 0))
+	}
+	return errors.Join(append(errs, a.failed)...)
 }

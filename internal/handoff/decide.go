@@ -34,12 +34,18 @@ func (e *Engine) Decide(ctx context.Context, d Decision) (DecisionAnswer, error)
 		return DecisionAnswer{}, fmt.Errorf("%s %s: %w", d.Kind, d.Stream, err)
 	}
 	e.observe(ctx, Observation{Step: "decide", Stream: d.Stream, Version: answer.Version, EventID: d.Event.EventID, Detail: string(d.Kind)})
-	m := PollMessage{Stream: d.Stream, Drive: true}
-	if err := e.Queue.SendPoll(ctx, m, 0); err != nil {
-		// The decision is durable; the next tick does what the hint asked.
-		e.observe(ctx, Observation{Step: "continue", Stream: d.Stream, Err: err})
+	if !d.Quiet {
+		e.DriveNow(ctx, d.Stream)
 	}
 	return answer, nil
+}
+
+// DriveNow sends the hint that follows a decision, or several: drive the open chunks at once. Decisions are durable; without the hint
+// the next tick does what it asks.
+func (e *Engine) DriveNow(ctx context.Context, s Stream) {
+	if err := e.Queue.SendPoll(ctx, PollMessage{Stream: s, Drive: true}, 0); err != nil {
+		e.observe(ctx, Observation{Step: "continue", Stream: s, Err: err})
+	}
 }
 
 func (d Decision) check() error {

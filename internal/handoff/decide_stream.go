@@ -184,7 +184,11 @@ func (e *Engine) decideRetire(ctx context.Context, d Decision) (DecisionAnswer, 
 		next.Rev, next.Token, next.UpdatedAt = cp.Rev+1, tx.Token, e.now()
 		tx.Checkpoint = &CheckpointWrite{If: Guard{Rev: cp.Rev}, Put: &next}
 		answer := DecisionAnswer{Decision: d.ID, Status: next.Status(), Version: next.Version, Rev: next.Rev}
-		return answer, e.commit(ctx, e.record(tx, d, answer, standing(cp), "retired", ""))
+		err = e.commit(ctx, e.record(tx, d, answer, standing(cp), "retired", ""))
+		if errors.Is(err, ErrRefused) {
+			return e.lostRace(ctx, d, err)
+		}
+		return answer, err
 	}
 	return DecisionAnswer{}, fmt.Errorf("stream %s: %w", d.Stream, ErrNotFound)
 }

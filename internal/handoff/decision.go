@@ -50,6 +50,8 @@ type Decision struct {
 	Answer string     `json:"answer,omitempty"` // digest
 	// Version is the page that is `lost`.
 	Version Version `json:"version,omitempty"`
+	// Quiet leaves the hint to drive to the caller, who has more to decide.
+	Quiet bool `json:"-"`
 	// Definition is what a start was made from.
 	Definition string `json:"definition,omitempty"`
 }

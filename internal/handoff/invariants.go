@@ -57,6 +57,13 @@ func (e *Engine) CheckInvariants(ctx context.Context, s Stream) ([]Violation, er
 
 // page checks one page: barrier, prefix, chain of cursors, archive.
 func (c *check) page(ctx context.Context, p Page) error {
+	if p.Version > c.cp.Version { // it opened while we walk, or it never may have
+		now, err := c.State.Checkpoint(ctx, p.Stream)
+		if err == nil && p.Version > now.Version {
+			c.broken("I8", p.Version, "", "the page is ahead of the checkpoint at version %d", now.Version)
+		}
+		return err
+	}
 	dir, err := c.State.Directory(ctx, p.Stream, p.Version)
 	if errors.Is(err, ErrNotFound) {
 		c.broken("I8", p.Version, "", "the page has no directory")
@@ -64,9 +71,6 @@ func (c *check) page(ctx context.Context, p Page) error {
 	}
 	if err != nil {
 		return err
-	}
-	if p.Version > c.cp.Version {
-		c.broken("I8", p.Version, "", "the page is ahead of the checkpoint at version %d", c.cp.Version)
 	}
 	if p.RequestCursorHash != dir.RequestCursor.Hash() || p.NextCursorHash != dir.NextCursor.Hash() {
 		c.broken("I3", p.Version, "", "page and directory name different cursors")
@@ -167,6 +171,9 @@ func (c *check) receipts(ctx context.Context) error {
 	for {
 		rs, next, err := c.State.ListReceipts(ctx, c.cp.Stream, after, lookupBatch)
 		if err != nil {
+			return fmt.Errorf("check receipts of %s: %w", c.cp.Stream, err)
+		}
+		if c.cp, err = c.State.Checkpoint(ctx, c.cp.Stream); err != nil { // pages may have opened since
 			return fmt.Errorf("check receipts of %s: %w", c.cp.Stream, err)
 		}
 		for _, r := range rs {

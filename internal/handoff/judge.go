@@ -109,13 +109,23 @@ func checkOrder(events []Event, border Border, c Contract, pass func(HaltReason)
 	if c.Arrival || !c.Ordered {
 		return judgement{}, true
 	}
-	placed := inOrder(events)
-	for i := 1; i < len(placed); i++ {
-		if j, ok := checkPair(placed[i-1], placed[i], c, pass); !ok {
-			return j, false
+	var before *Event
+	pair := c
+	for _, ev := range events {
+		switch {
+		case ev.Conflict:
+			continue
+		case ev.Invalid != "" || ev.Position.IsZero(): // it may stand just where a gap seems to be
+			pair.Gapless = false
+			continue
+		case before != nil:
+			if j, ok := checkPair(*before, ev, pair, pass); !ok {
+				return j, false
+			}
 		}
+		before, pair = &ev, c
 	}
-	return checkBorder(placed, border, c, pass)
+	return checkBorder(events, border, c, pass)
 }
 
 func checkPair(a, b Event, c Contract, pass func(HaltReason) bool) (judgement, bool) {
@@ -137,11 +147,18 @@ func checkPair(a, b Event, c Contract, pass func(HaltReason) bool) (judgement, b
 }
 
 // checkBorder compares with the last event of the page before: only the event at the border and the first one above it.
-func checkBorder(placed []Event, border Border, c Contract, pass func(HaltReason) bool) (judgement, bool) {
+func checkBorder(events []Event, border Border, c Contract, pass func(HaltReason) bool) (judgement, bool) {
 	if border.IsZero() {
 		return judgement{}, true
 	}
-	for _, ev := range placed {
+	for _, ev := range events {
+		if ev.Conflict {
+			continue
+		}
+		if ev.Invalid != "" || ev.Position.IsZero() {
+			c.Gapless = false
+			continue
+		}
 		order, err := ev.Position.Compare(border.Position)
 		if err != nil || order < 0 {
 			continue
@@ -256,6 +273,9 @@ func (h hearing) conclude() judgement {
 // border is the last event of this page, unless the page before already went further.
 func (h hearing) border() Border {
 	placed := inOrder(h.kept)
+	if n := len(h.kept); n > 0 && h.kept[n-1].Invalid != "" {
+		return Border{} // what it ended with has no place: nothing to go on from
+	}
 	if len(placed) == 0 {
 		return h.cp.Border
 	}

@@ -146,6 +146,9 @@ func (e *Engine) tokenRefused(ctx context.Context, b Binding, cp Checkpoint, c c
 
 // stall counts a tick that asked the source and got nothing: same token, no new event, not an end.
 func (e *Engine) stall(ctx context.Context, cp Checkpoint, c candidate) (PollReport, error) {
+	if cp.Stalls > 0 && e.now().Before(cp.StalledSince.Add(time.Duration(cp.Stalls)*e.Timing.Tick)) {
+		return report(cp, ActStalled, "the same token and nothing new"), nil // polls between ticks do not count
+	}
 	if cp.Stalls+1 >= e.Timing.StallTicks {
 		return e.halt(ctx, cp, c, HaltTokenStalled, fmt.Sprintf("the same token and nothing new, %d ticks in a row", cp.Stalls+1))
 	}

@@ -12,6 +12,7 @@ import (
 // Reviewer is what the API asks of the protocol.
 type Reviewer interface {
 	Decide(ctx context.Context, d handoff.Decision) (handoff.DecisionAnswer, error)
+	DriveNow(ctx context.Context, s handoff.Stream)
 	Status(ctx context.Context, s handoff.Stream) (handoff.StreamStatus, error)
 	EventOf(ctx context.Context, r handoff.Receipt) (handoff.Event, error)
 	CheckInvariants(ctx context.Context, s handoff.Stream) ([]handoff.Violation, error)

@@ -371,6 +371,9 @@ func TestBulk(t *testing.T) {
 			t.Errorf("repeated: %s", got)
 		}
 	}
+	if len(w.sent) != 2 {
+		t.Errorf("two bulks sent %d hints to drive, want one each", len(w.sent))
+	}
 	audits, _, _ := w.state.Audits(t.Context(), stream, "", 10)
 	if len(audits) != 1 {
 		t.Errorf("%d decisions were taken, want one", len(audits))

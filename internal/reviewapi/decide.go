@@ -134,10 +134,11 @@ func (a *api) decideBulk(w http.ResponseWriter, r *http.Request) error {
 	for i, ev := range in.Events {
 		d := handoff.Decision{
 			ID: id + "." + handoff.DigestOf([]byte(ev.EventID + "\x00" + ev.Conflict))[:16], Stream: stream(r), Kind: in.Kind, Actor: who, Reason: in.Reason,
-			Event: handoff.ReceiptKey{EventID: ev.EventID, Conflict: ev.Conflict}, Rev: ev.Rev,
+			Event: handoff.ReceiptKey{EventID: ev.EventID, Conflict: ev.Conflict}, Rev: ev.Rev, Quiet: true,
 		}
 		results[i] = a.oneOfBulk(r.Context(), d, ev)
 	}
+	a.Engine.DriveNow(r.Context(), stream(r))
 	return answer(w, listOf(results, ""), 0)
 }
 

@@ -81,6 +81,9 @@ func Run(t *testing.T, open func(*testing.T) Backend) {
 		{"TurnRacingOpen", turnRacingOpen},
 		{"RebuiltAfterReset", rebuiltAfterReset},
 		{"AcceptSurvivesOldPoll", acceptSurvivesOldPoll},
+		{"GapOverInvalid", gapOverInvalid},
+		{"StallsCountTicks", stallsCountTicks},
+		{"WaitAtDeadline", waitAtDeadline},
 		{"AcceptedAnswerGone", acceptedAnswerGone},
 		{"IdleSingleUseToken", idleSingleUse},
 	} {

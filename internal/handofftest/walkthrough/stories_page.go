@@ -151,7 +151,9 @@ func selfTokenWithEvents(t *testing.T, open func(*testing.T) Backend) {
 		w.Fatalf("a token that does not move sent a continuation: %v", ms)
 	}
 	w.tick(handoff.ActStalled)
+	w.clock.advance(time.Minute)
 	w.tick(handoff.ActStalled)
+	w.clock.advance(time.Minute)
 	w.tick(handoff.ActHalted)
 	if h := w.checkpoint().Halt; h == nil || h.Reason != handoff.HaltTokenStalled {
 		w.Fatalf("halt %+v, want token_stalled", h)
@@ -175,11 +177,14 @@ func selfTokenWithoutEvents(t *testing.T, open func(*testing.T) Backend) {
 	}
 	w.source.page("c1", "c1")
 	w.tick(handoff.ActStalled)
+	w.clock.advance(time.Minute)
 	w.source.end("c1", "c1")
 	w.tick(handoff.ActCaughtUp) // an end clears it
 	w.source.page("c1", "c1")
 	w.tick(handoff.ActStalled)
+	w.clock.advance(time.Minute)
 	w.tick(handoff.ActStalled)
+	w.clock.advance(time.Minute)
 	w.tick(handoff.ActHalted)
 	w.at(2, "c1")
 	w.clean()

@@ -334,3 +334,57 @@ func acceptSurvivesOldPoll(t *testing.T, open func(*testing.T) Backend) {
 		w.Errorf("poll did %s; %d accepts left: the operator's word is gone", r.Did, n)
 	}
 }
+
+// A record without a place may stand just where a gap seems to be: it is held, and halts nothing, inside a page and across a border.
+func gapOverInvalid(t *testing.T, open func(*testing.T) Backend) {
+	w := stage(t, open, func(s *handoff.Settings) { s.Contract.Gapless = true })
+	bad := func(id string) record { return record{ID: id, Entity: "a", Invalid: "no position"} }
+	w.source.page("c0", "c1", ev(1, "a"), bad("x"), ev(3, "a"), bad("y"))
+	w.source.page("c1", "c2", ev(5, "a"))
+	w.source.page("c2", "c3", ev(7, "a"))
+	w.tick(handoff.ActOpened)
+	w.apply()
+	w.must(w.decide(handoff.DecideIgnore, "x"))
+	w.must(w.decide(handoff.DecideIgnore, "y"))
+	w.settleOpenPage()
+	w.tick(handoff.ActOpened)
+	w.apply()
+	w.tick(handoff.ActHalted)
+	w.haltedBy(handoff.HaltGap) // a real one
+	w.effects("a", "1 3 5 < 5")
+	w.clean()
+}
+
+// Polls that decisions ask for between two ticks do not count towards a stall.
+func stallsCountTicks(t *testing.T, open func(*testing.T) Backend) {
+	w := stage(t, open)
+	w.source.page("c0", "c0")
+	for range 10 {
+		w.tick(handoff.ActStalled)
+	}
+	if n := w.checkpoint().Stalls; n != 1 {
+		w.Fatalf("ten polls in one tick count as %d", n)
+	}
+	w.clean()
+}
+
+// A delivery that ends at its deadline still sends the wait that it wrote.
+func waitAtDeadline(t *testing.T, open func(*testing.T) Backend) {
+	w := stage(t, open)
+	w.sink.kind = handoff.Idempotent
+	w.sink.answers = map[string]handoff.CallResult{"1": {Kind: handoff.CallRetry, Detail: "503", After: 10 * time.Second}}
+	w.source.page("c0", "c1", ev(1, "a"), ev(2, "b"), ev(3, "b"))
+	w.source.end("c1", "c1")
+	w.tick(handoff.ActOpened)
+	m := w.queue.takeChunks()[0]
+	w.sink.onCall = func() { w.clock.advance(21 * time.Second) }
+	_, err := w.engine.Apply(w.ctx, w.b, handoff.Delivery{ChunkMessage: m, Receives: 1, Deadline: w.clock.Now().Add(30 * time.Second)})
+	w.must(err)
+	if n := len(w.queue.chunks); n != 2 || w.queue.delays[0] == 0 || w.queue.delays[1] != 0 {
+		w.Fatalf("messages with delays %v, want the wait's and the rest's", w.queue.delays)
+	}
+	w.sink.answers = nil
+	w.settleAll()
+	w.at(2, "c1")
+	w.clean()
+}

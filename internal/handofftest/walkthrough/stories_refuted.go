@@ -260,7 +260,8 @@ func borderAfterRegression(t *testing.T, open func(*testing.T) Backend) {
 	}
 	w.tick(handoff.ActOpened)
 	w.apply()
-	w.poll(w.engine, handoff.PollMessage{})
+	_, err := w.poll(w.engine, handoff.PollMessage{})
+	w.must(err)
 	if h := w.checkpoint().Halt; h != nil {
 		w.Errorf("page 2: %s %s", h.Reason, h.Detail)
 	}

@@ -63,9 +63,7 @@ func open(ctx context.Context, answers func(context.Context, *Stack) error) (*St
 	}
 	s.Config = aws.Config{
 		Region: "us-east-1", Credentials: credentials.NewStaticCredentialsProvider("test", "test", ""), BaseEndpoint: aws.String(s.Endpoint),
-		// MiniStack 1.5.33 now and then breaks a kept-alive connection in the middle of an answer; the faults that a test asks for are
-		// to be the only ones it meets.
-		HTTPClient: awshttp.NewBuildableClient().WithTransportOptions(func(t *http.Transport) { t.DisableKeepAlives = true }),
+		HTTPClient: steady{awshttp.NewBuildableClient().WithTransportOptions(func(t *http.Transport) { t.DisableKeepAlives = true })},
 	}
 	if err := s.ready(ctx, answers); err != nil {
 		return nil, errors.Join(err, s.Close())

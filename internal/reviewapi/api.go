@@ -1,10 +1,11 @@
 // Package reviewapi is the operators' JSON API: what blocks a stream, what is held, and every decision of the protocol. It is a plain
-// http.Handler over the standard library and the protocol, the same on one machine and behind a gateway. openapi.json describes it.
+// http.Handler over the protocol, the same on one machine and behind a gateway. openapi.json describes it.
 package reviewapi
 
 import (
 	"context"
 	"net/http"
+	stdpath "path"
 
 	"github.com/turnleaf/turnleaf/internal/handoff"
 )
@@ -80,11 +81,32 @@ func New(c Config) http.Handler {
 	for _, r := range routes {
 		mux.HandleFunc(r.method+" "+r.path, func(w http.ResponseWriter, req *http.Request) {
 			if err := r.serve(a, w, req); err != nil {
-				a.fail(w, req, err)
+				writeProblem(w, a.problem(req.Context(), err))
 			}
 		})
 	}
-	return secured(mux)
+	return secured(routed(mux))
+}
+
+// routed answers what no route takes as a problem too, and never sends anybody elsewhere: a path with an empty part or dots names
+// nothing, and is not mended into one that names something else.
+func routed(mux *http.ServeMux) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked := r.URL.EscapedPath()
+		h, pattern := mux.Handler(r)
+		if pattern != "" && stdpath.Clean(asked) == asked {
+			mux.ServeHTTP(w, r)
+			return
+		}
+		rec := &recorder{header: http.Header{}}
+		h.ServeHTTP(rec, r)
+		if rec.status == http.StatusMethodNotAllowed {
+			w.Header().Set("Allow", rec.header.Get("Allow"))
+			writeProblem(w, problemOf(&statusError{rec.status, "this path takes " + rec.header.Get("Allow")}))
+			return
+		}
+		writeProblem(w, problemOf(&statusError{http.StatusNotFound, "no such path"}))
+	})
 }
 
 // secured sets what every answer carries: payloads are other people's text and belong into no cache and no guess of a browser.

@@ -10,6 +10,9 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
+
+	jsonv2 "github.com/go-json-experiment/json"
 
 	"github.com/turnleaf/turnleaf/internal/handoff"
 )
@@ -30,11 +33,12 @@ func InProcess(h http.Handler) http.RoundTripper { return inProcess{h} }
 type inProcess struct{ h http.Handler }
 
 func (p inProcess) RoundTrip(r *http.Request) (*http.Response, error) {
-	rec := &recorder{header: http.Header{}, status: http.StatusOK}
+	rec := &recorder{header: http.Header{}}
 	if r.Body == nil {
 		r.Body = http.NoBody
 	}
 	p.h.ServeHTTP(rec, r)
+	rec.WriteHeader(http.StatusOK) // counts if nothing was written
 	return &http.Response{StatusCode: rec.status, Header: rec.header, Body: io.NopCloser(&rec.body), Request: r}, nil
 }
 
@@ -45,26 +49,44 @@ type recorder struct {
 	body   bytes.Buffer
 }
 
-func (r *recorder) Header() http.Header         { return r.header }
-func (r *recorder) WriteHeader(status int)      { r.status = status }
-func (r *recorder) Write(b []byte) (int, error) { return r.body.Write(b) }
+func (r *recorder) Header() http.Header { return r.header }
+
+// WriteHeader keeps the first status, as a server does.
+func (r *recorder) WriteHeader(status int) {
+	if r.status == 0 {
+		r.status = status
+	}
+}
+
+func (r *recorder) Write(b []byte) (int, error) {
+	r.WriteHeader(http.StatusOK)
+	return r.body.Write(b)
+}
 
 // path joins escaped segments.
 func path(s handoff.Stream, parts ...string) string {
-	p := "/v1/streams/" + url.PathEscape(string(s))
+	p := "/v1/streams/" + segment(string(s))
 	for _, part := range parts {
-		p += "/" + url.PathEscape(part)
+		p += "/" + segment(part)
 	}
 	return p
+}
+
+// segment escapes whatever would end it, and the dots that would be taken for a way up.
+func segment(s string) string {
+	if s == "." || s == ".." {
+		return strings.ReplaceAll(s, ".", "%2E")
+	}
+	return url.PathEscape(s)
 }
 
 // call sends one request and reads its answer into out.
 func (c *Client) call(ctx context.Context, method, path string, query url.Values, header http.Header, in, out any) error {
 	var body io.Reader
 	if in != nil {
-		b, err := json.Marshal(in)
+		b, err := jsonv2.Marshal(in) // the standard library would change text that is no UTF-8 without a word
 		if err != nil {
-			return fmt.Errorf("encode request: %w", err)
+			return &handoff.InvalidError{Reason: "encode request: " + err.Error()}
 		}
 		body = bytes.NewReader(b)
 	}
@@ -97,7 +119,7 @@ func (c *Client) call(ctx context.Context, method, path string, query url.Values
 		return problemError(resp.StatusCode, b)
 	}
 	if err := json.Unmarshal(b, out); err != nil {
-		return fmt.Errorf("%s %s: decode answer: %w", method, path, err)
+		return fmt.Errorf("%s %s: decode answer: %w: %w", method, path, handoff.ErrUnknown, err)
 	}
 	return nil
 }
@@ -110,7 +132,7 @@ func problemError(status int, b []byte) error {
 	}
 	switch p.Type {
 	case "not_found":
-		return fmt.Errorf("%s%w", cutSuffix(p.Detail, handoff.ErrNotFound.Error()), handoff.ErrNotFound)
+		return fmt.Errorf("%s: %w", strings.TrimSuffix(p.Detail, ": "+handoff.ErrNotFound.Error()), handoff.ErrNotFound)
 	case "conflict":
 		c := &handoff.ConflictError{Reason: p.Detail, Receipt: p.Receipt}
 		if s := p.Checkpoint; s != nil {
@@ -123,13 +145,6 @@ func problemError(status int, b []byte) error {
 		return errors.New(p.Detail)
 	}
 	return &handoff.InvalidError{Reason: p.Detail}
-}
-
-func cutSuffix(s, suffix string) string {
-	if len(s) >= len(suffix) && s[len(s)-len(suffix):] == suffix {
-		return s[:len(s)-len(suffix)]
-	}
-	return s + ": "
 }
 
 func listQuery(after string) url.Values {
@@ -196,6 +211,9 @@ func (c *Client) Check(ctx context.Context, s handoff.Stream) ([]handoff.Violati
 
 // Decide takes a decision, on an event or about a stream, under its own id.
 func (c *Client) Decide(ctx context.Context, d handoff.Decision) (got handoff.DecisionAnswer, err error) {
+	if !plain(d.Actor) || !plain(d.ID) { // no header carries it
+		return got, &handoff.InvalidError{Reason: "an actor and an id are one line of text each"}
+	}
 	header := http.Header{}
 	header.Set(ActorHeader, d.Actor)
 	header.Set("Idempotency-Key", d.ID)

@@ -2,7 +2,6 @@ package reviewapi
 
 import (
 	"context"
-	"errors"
 	"net/http"
 
 	"github.com/turnleaf/turnleaf/internal/handoff"
@@ -147,9 +146,6 @@ func (a *api) oneOfBulk(ctx context.Context, d handoff.Decision, ev BulkEvent) B
 	if err == nil {
 		return BulkResult{BulkEvent: ev, Answer: &got}
 	}
-	p := problemOf(err)
-	if !errors.Is(err, handoff.ErrNotFound) && p.Type == "unknown" {
-		p.Decision = d.ID
-	}
+	p := a.problem(ctx, &idError{d.ID, err})
 	return BulkResult{BulkEvent: ev, Problem: &p}
 }

@@ -1,6 +1,7 @@
 package reviewapi
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -56,7 +57,10 @@ func problemOf(err error) Problem {
 		}
 		return p
 	case errors.Is(err, handoff.ErrNotFound):
-		return Problem{Type: "not_found", Title: "There is no such thing", Status: http.StatusNotFound, Detail: err.Error()}
+		return Problem{
+			Type: "not_found", Title: "There is no such thing", Status: http.StatusNotFound,
+			Detail: "no such stream, or no such event or page in it",
+		}
 	}
 	return Problem{
 		Type: "unknown", Title: "The outcome is unknown", Status: http.StatusServiceUnavailable,
@@ -70,6 +74,8 @@ func kindOf(status int) string {
 		return "unauthorized"
 	case http.StatusForbidden:
 		return "forbidden"
+	case http.StatusNotFound:
+		return "not_found"
 	case http.StatusPreconditionRequired:
 		return "precondition_required"
 	}
@@ -84,22 +90,26 @@ type idError struct {
 
 func (e *idError) Unwrap() error { return e.error }
 
-// fail answers an error. The cause of an unknown outcome goes to the caller or to the log, never to both.
-func (a *api) fail(w http.ResponseWriter, r *http.Request, err error) {
+// problem translates an error for the caller. What a store says in its own words (why an outcome is unknown, under which key it found
+// nothing) is told only to who may see inside. Else the cause of an unknown outcome goes to the log: to one of the two, never to both.
+func (a *api) problem(ctx context.Context, err error) Problem {
 	p := problemOf(err)
-	if p.Type == "unknown" {
-		var named *idError
-		if errors.As(err, &named) {
-			p.Decision = named.id
-		}
-		switch {
-		case a.Explain:
-			p.Detail += " (" + err.Error() + ")"
-		case a.Report != nil:
-			a.Report(r.Context(), err)
-		}
+	var named *idError
+	switch {
+	case errors.As(err, &named) && p.Type == "unknown":
+		p.Decision = named.id
+	case p.Type == "unknown": // nothing was decided
+		p.Title, p.Detail = "It could not be read", "the store did not answer: ask again"
 	}
-	writeProblem(w, p)
+	switch {
+	case a.Explain && p.Type == "unknown":
+		p.Detail += " (" + err.Error() + ")"
+	case a.Explain && p.Type == "not_found":
+		p.Detail = err.Error()
+	case a.Report != nil && p.Type == "unknown":
+		a.Report(ctx, err)
+	}
+	return p
 }
 
 func writeProblem(w http.ResponseWriter, p Problem) {

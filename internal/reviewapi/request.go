@@ -2,14 +2,16 @@ package reviewapi
 
 import (
 	"crypto/rand"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"mime"
 	"net/http"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json"
 
 	"github.com/turnleaf/turnleaf/internal/handoff"
 )
@@ -19,6 +21,8 @@ const (
 	maxBody      = 64 << 10
 	defaultLimit = 50
 	maxLimit     = 200
+	maxActor     = 256 // bytes
+	maxID        = 200 // bytes of an Idempotency-Key
 )
 
 func randomID() string { return rand.Text() }
@@ -41,25 +45,22 @@ func page(r *http.Request) (after string, limit int, err error) {
 	return q.Get("after"), limit, nil
 }
 
-// body reads one JSON object, and nothing that it does not know.
+// body reads one JSON object, and nothing that it does not know. Twice the same name, a name in other letters, or text that is no
+// UTF-8 is refused: the standard library would change a cursor without a word.
 func body(r *http.Request, into any) error {
 	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || kind != "application/json" {
 		return &statusError{http.StatusUnsupportedMediaType, "the body must be application/json"}
 	}
-	dec := json.NewDecoder(http.MaxBytesReader(nil, r.Body, maxBody))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(into); err != nil {
-		var large *http.MaxBytesError
-		if errors.As(err, &large) {
-			return &statusError{http.StatusRequestEntityTooLarge, fmt.Sprintf("the body is larger than %d bytes", maxBody)}
-		}
-		return invalid("the body is not what the API describes: %.200s", err)
+	err = json.UnmarshalRead(http.MaxBytesReader(nil, r.Body, maxBody), into, json.RejectUnknownMembers(true))
+	if err == nil {
+		return nil
 	}
-	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return invalid("the body holds more than one JSON object")
+	var large *http.MaxBytesError
+	if errors.As(err, &large) {
+		return &statusError{http.StatusRequestEntityTooLarge, fmt.Sprintf("the body is larger than %d bytes", maxBody)}
 	}
-	return nil
+	return invalid("the body is not what the API describes: %.200s", err)
 }
 
 // seen is the rev that a decision is based on: If-Match, or the body's.
@@ -81,6 +82,9 @@ func seen(r *http.Request, inBody uint64, required bool) (uint64, error) {
 	return rev, nil
 }
 
+// plain reports one line of text: what a header carries unchanged, and what no line of a record can be forged with.
+func plain(s string) bool { return utf8.ValidString(s) && !strings.ContainsFunc(s, unicode.IsControl) }
+
 // actor is who is asking.
 func (a *api) actor(r *http.Request) (string, error) {
 	who := r.Header.Get(ActorHeader)
@@ -90,17 +94,18 @@ func (a *api) actor(r *http.Request) (string, error) {
 			return "", fmt.Errorf("%w: %w", &statusError{http.StatusUnauthorized, "nobody vouches for who is asking"}, err)
 		}
 	}
-	if who == "" || len(who) > 256 {
-		return "", &statusError{http.StatusUnauthorized, "nobody says who is asking"}
+	who = strings.TrimSpace(who)
+	if who == "" || len(who) > maxActor || !plain(who) {
+		return "", &statusError{http.StatusUnauthorized, "nobody says who is asking, in one line of text"}
 	}
 	return who, nil
 }
 
 // decisionID makes a request safe to repeat.
 func (a *api) decisionID(r *http.Request) (string, error) {
-	id := r.Header.Get("Idempotency-Key")
-	if len(id) > 200 {
-		return "", invalid("the Idempotency-Key has %d bytes: at most 200", len(id))
+	id := strings.TrimSpace(r.Header.Get("Idempotency-Key"))
+	if len(id) > maxID || !plain(id) {
+		return "", invalid("the Idempotency-Key has %d bytes: at most %d, of plain text", len(id), maxID)
 	}
 	if id == "" {
 		id = a.NewID()

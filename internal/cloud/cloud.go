@@ -69,7 +69,7 @@ func Stores(c aws.Config, s config.Stores) (*ddbstate.Store, *s3archive.Archive)
 // back by itself.
 func Timing(t config.Times) handoff.Timing {
 	out := handoff.DefaultTiming()
-	out.Tick, out.FunctionLife, out.Margin = t.Tick, t.Function, marginOf(t.Function)
+	out.Tick, out.FunctionLife, out.Margin, out.ArchiveLife = t.Tick, t.Function, marginOf(t.Function), t.Archive
 	out.DriveLease = t.Visibility + t.Visibility/9
 	out.MaxDriveLease = max(out.MaxDriveLease, out.DriveLease)
 	return out

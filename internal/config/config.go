@@ -31,6 +31,7 @@ type Times struct {
 	Function   time.Duration // TURNLEAF_FUNCTION_SECONDS: the longest an invocation of any function can live
 	Visibility time.Duration // TURNLEAF_VISIBILITY_SECONDS: of the chunk queue
 	Tick       time.Duration // TURNLEAF_TICK_SECONDS: between scheduled polls
+	Archive    time.Duration // TURNLEAF_ARCHIVE_DAYS: after which the bucket's lifecycle rule removes an object; 0 is never
 }
 
 // Worker is the configuration of poll and apply.
@@ -50,6 +51,9 @@ type Review struct {
 	Log slog.Level
 }
 
+// maxDays is a century: more is a slip of the finger.
+const maxDays = 36500
+
 // env collects errors while it reads.
 type env struct {
 	get  func(string) string
@@ -67,6 +71,18 @@ func (e *env) must(name string) string {
 		e.fail(name, "is not set")
 	}
 	return v
+}
+
+func (e *env) days(name string) time.Duration {
+	text := e.get(name)
+	if text == "" {
+		return 0
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 0 || n > maxDays {
+		e.fail(name, "is %.20q: a number of days from 0 to %d", text, maxDays)
+	}
+	return time.Duration(n) * 24 * time.Hour
 }
 
 func (e *env) seconds(name string, fallback, least, most int) time.Duration {
@@ -99,7 +115,7 @@ func (e *env) queues() Queues {
 func (e *env) times() Times {
 	t := Times{
 		Function: e.seconds("TURNLEAF_FUNCTION_SECONDS", 30, 1, 900), Visibility: e.seconds("TURNLEAF_VISIBILITY_SECONDS", 180, 6, 43200),
-		Tick: e.seconds("TURNLEAF_TICK_SECONDS", 60, 1, 3600),
+		Tick: e.seconds("TURNLEAF_TICK_SECONDS", 60, 1, 3600), Archive: e.days("TURNLEAF_ARCHIVE_DAYS"),
 	}
 	if t.Visibility < 6*t.Function {
 		e.fail("TURNLEAF_VISIBILITY_SECONDS", "is %s: at least six times TURNLEAF_FUNCTION_SECONDS, %s", t.Visibility, 6*t.Function)

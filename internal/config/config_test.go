@@ -19,14 +19,14 @@ func getenv(m map[string]string) func(string) string { return func(k string) str
 func TestDefaults(t *testing.T) {
 	t.Parallel()
 	m := whole()
-	m["LAMBDA_TASK_ROOT"] = "/var/task"
+	m["LAMBDA_TASK_ROOT"], m["TURNLEAF_ARCHIVE_DAYS"] = "/var/task", "90"
 	w, err := ParseWorker(getenv(m))
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := Worker{
 		Stores: Stores{StreamsTable: "s", ReceiptsTable: "r", ProjectionsTable: "p", Bucket: "b"}, Queues: Queues{Chunks: "cq", Polls: "pq"},
-		Times: Times{Function: 30 * time.Second, Visibility: 3 * time.Minute, Tick: time.Minute}, Streams: "/var/task/streams", Log: slog.LevelInfo,
+		Times: Times{Function: 30 * time.Second, Visibility: 3 * time.Minute, Tick: time.Minute, Archive: 90 * 24 * time.Hour}, Streams: "/var/task/streams", Log: slog.LevelInfo,
 	}
 	if w != want {
 		t.Errorf("got %+v, want %+v", w, want)
@@ -38,7 +38,7 @@ func TestEveryBadVariableIsNamed(t *testing.T) {
 	t.Parallel()
 	m := map[string]string{
 		"TURNLEAF_BUCKET": "b", "TURNLEAF_PREFIX": "no-slash", "TURNLEAF_FUNCTION_SECONDS": "soon", "TURNLEAF_VISIBILITY_SECONDS": "30",
-		"TURNLEAF_TICK_SECONDS": "0", "TURNLEAF_LOG": "loud",
+		"TURNLEAF_TICK_SECONDS": "0", "TURNLEAF_LOG": "loud", "TURNLEAF_ARCHIVE_DAYS": "-1",
 	}
 	_, workerErr := ParseWorker(getenv(m))
 	_, reviewErr := ParseReview(getenv(m))
@@ -48,7 +48,7 @@ func TestEveryBadVariableIsNamed(t *testing.T) {
 		}
 		for _, name := range []string{
 			"TURNLEAF_STREAMS_TABLE", "TURNLEAF_RECEIPTS_TABLE", "TURNLEAF_PROJECTIONS_TABLE", "TURNLEAF_PREFIX", "TURNLEAF_CHUNK_QUEUE",
-			"TURNLEAF_POLL_QUEUE", "TURNLEAF_FUNCTION_SECONDS", "TURNLEAF_TICK_SECONDS", "TURNLEAF_LOG",
+			"TURNLEAF_POLL_QUEUE", "TURNLEAF_FUNCTION_SECONDS", "TURNLEAF_TICK_SECONDS", "TURNLEAF_LOG", "TURNLEAF_ARCHIVE_DAYS",
 		} {
 			if !strings.Contains(err.Error(), name+": ") {
 				t.Errorf("%s is not named in:\n%v", name, err)

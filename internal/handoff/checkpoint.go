@@ -137,6 +137,8 @@ type Checkpoint struct {
 	FailureClass string    `json:"failure_class,omitempty"`
 	// Unreadable counts unreadable answers in a row.
 	Unreadable int `json:"unreadable,omitempty"`
+	// KeptAt is when the archive objects in use last started their life anew.
+	KeptAt time.Time `json:"kept_at,omitzero"`
 	// Epoch counts resets.
 	Epoch     uint64    `json:"epoch,omitempty"`
 	StartedAt time.Time `json:"started_at"`
@@ -160,4 +162,6 @@ type StreamEntry struct {
 	Definition string    `json:"definition"`
 	StartedAt  time.Time `json:"started_at"`
 	RetiredAt  time.Time `json:"retired_at,omitzero"`
+	// OrphanedAt is when a tick first missed its definition.
+	OrphanedAt time.Time `json:"orphaned_at,omitzero"`
 }

@@ -75,6 +75,7 @@ func (e *Engine) decidedStream(ctx context.Context, cp Checkpoint, d Decision, t
 		switch {
 		case cp.Paused:
 			cp.Paused, cp.PausedAt = false, time.Time{}
+			return cp, e.unretire(ctx, cp.Stream, tx)
 		case cp.Halt != nil:
 			cp = calm(cp)
 			cp.Halt, cp.Accepts, cp.Stalls, cp.StalledSince, cp.Anchor = nil, nil, 0, time.Time{}, Anchor{}
@@ -163,32 +164,43 @@ func (e *Engine) decideStart(ctx context.Context, d Decision) (DecisionAnswer, e
 	return answer, err
 }
 
-// decideRetire takes a stream off the list on purpose: its state stays, it is paused, and no tick starts it again.
+// decideRetire takes a stream off the list on purpose: its state stays, it is paused, and no tick starts it again. `resume` brings it
+// back.
 func (e *Engine) decideRetire(ctx context.Context, d Decision) (DecisionAnswer, error) {
-	entries, err := e.State.Streams(ctx)
+	cp, err := e.State.Checkpoint(ctx, d.Stream)
 	if err != nil {
 		return DecisionAnswer{}, err
 	}
-	for _, entry := range entries {
-		if entry.Stream != d.Stream {
-			continue
-		}
-		cp, err := e.State.Checkpoint(ctx, d.Stream)
-		if err != nil {
-			return DecisionAnswer{}, err
-		}
-		next := cp
-		next.Paused, next.PausedAt = true, e.now()
-		entry.RetiredAt = e.now()
-		tx := Tx{Token: e.IDs.New(), Stream: d.Stream, Entry: &entry}
-		next.Rev, next.Token, next.UpdatedAt = cp.Rev+1, tx.Token, e.now()
-		tx.Checkpoint = &CheckpointWrite{If: Guard{Rev: cp.Rev}, Put: &next}
-		answer := DecisionAnswer{Decision: d.ID, Status: next.Status(), Version: next.Version, Rev: next.Rev}
-		err = e.commit(ctx, e.record(tx, d, answer, standing(cp), "retired", ""))
-		if errors.Is(err, ErrRefused) {
-			return e.lostRace(ctx, d, err)
-		}
-		return answer, err
+	entry, err := e.entry(ctx, d.Stream)
+	if err != nil {
+		return DecisionAnswer{}, err
 	}
-	return DecisionAnswer{}, fmt.Errorf("stream %s: %w", d.Stream, ErrNotFound)
+	next := cp
+	if !next.Paused {
+		next.Paused, next.PausedAt = true, e.now()
+	}
+	entry.RetiredAt, entry.OrphanedAt = e.now(), time.Time{}
+	tx := Tx{Token: e.IDs.New(), Stream: d.Stream, Entry: &entry}
+	next.Rev, next.Token, next.UpdatedAt = cp.Rev+1, tx.Token, e.now()
+	tx.Checkpoint = &CheckpointWrite{If: Guard{Rev: cp.Rev}, Put: &next}
+	answer := DecisionAnswer{Decision: d.ID, Status: next.Status(), Version: next.Version, Rev: next.Rev}
+	err = e.commit(ctx, e.record(tx, d, answer, standing(cp), "retired", ""))
+	if errors.Is(err, ErrRefused) {
+		return e.lostRace(ctx, d, err)
+	}
+	return answer, err
+}
+
+// unretire puts a retired stream back on the list, in the transaction of its resume.
+func (e *Engine) unretire(ctx context.Context, s Stream, tx *Tx) error {
+	entry, err := e.entry(ctx, s)
+	if errors.Is(err, ErrNotFound) {
+		return nil
+	}
+	if err != nil || entry.RetiredAt.IsZero() {
+		return err
+	}
+	entry.RetiredAt = time.Time{}
+	tx.Entry = &entry
+	return nil
 }

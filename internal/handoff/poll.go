@@ -46,6 +46,13 @@ func (e *Engine) Poll(ctx context.Context, b Binding, m PollMessage) (PollReport
 }
 
 func (e *Engine) pollStarted(ctx context.Context, b Binding, cp Checkpoint, m PollMessage) (PollReport, error) {
+	kept, err := e.keep(ctx, cp)
+	if err != nil { // tried again at every poll, for a sixth of a life; meanwhile the page goes on
+		e.observe(ctx, Observation{Step: "keep", Stream: b.Stream, Version: cp.Version, Err: err})
+	} else if kept.Version != cp.Version {
+		return report(kept, ActStale, "the stream changed meanwhile"), nil
+	}
+	cp = kept
 	if cp.Closing != 0 {
 		after, err := e.closePage(ctx, b, cp)
 		if err != nil || after.Closing != 0 {

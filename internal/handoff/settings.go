@@ -86,6 +86,8 @@ type Timing struct {
 	RetryBase time.Duration
 	RetryMax  time.Duration
 	MaxDelay  time.Duration
+	// ArchiveLife is how long the archive keeps an object that nobody touches; 0 is for ever.
+	ArchiveLife time.Duration
 	// StallTicks, UnreadableTicks: how many ticks in a row make a halt.
 	StallTicks      int
 	UnreadableTicks int

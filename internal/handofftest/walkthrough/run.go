@@ -86,6 +86,14 @@ func Run(t *testing.T, open func(*testing.T) Backend) {
 		{"WaitAtDeadline", waitAtDeadline},
 		{"AcceptedAnswerGone", acceptedAnswerGone},
 		{"IdleSingleUseToken", idleSingleUse},
+		{"HoldOutlivesArchive", holdOutlivesArchive},
+		{"RawOutlivesArchive", rawOutlivesArchive},
+		{"HaltOutlivesArchive", haltOutlivesArchive},
+		{"SpentTokenOutlivesPause", spentTokenOutlivesPause},
+		{"SpoolOutlivesHold", spoolOutlivesHold},
+		{"Orphaned", orphaned},
+		{"OrphanedRacingRetire", orphanedRacingRetire},
+		{"Retired", retired},
 	} {
 		t.Run(story.name, func(t *testing.T) { t.Parallel(); story.play(t, open) })
 	}

@@ -70,6 +70,7 @@ func Stores(c aws.Config, s config.Stores) (*ddbstate.Store, *s3archive.Archive)
 func Timing(t config.Times) handoff.Timing {
 	out := handoff.DefaultTiming()
 	out.Tick, out.FunctionLife, out.Margin, out.ArchiveLife = t.Tick, t.Function, marginOf(t.Function), t.Archive
+	out.RecordLife = t.Records
 	out.DriveLease = t.Visibility + t.Visibility/9
 	out.MaxDriveLease = max(out.MaxDriveLease, out.DriveLease)
 	return out

@@ -31,6 +31,7 @@ type Times struct {
 	Function   time.Duration // TURNLEAF_FUNCTION_SECONDS: the longest an invocation of any function can live
 	Visibility time.Duration // TURNLEAF_VISIBILITY_SECONDS: of the chunk queue
 	Tick       time.Duration // TURNLEAF_TICK_SECONDS: between scheduled polls
+	Records    time.Duration // TURNLEAF_RECORD_DAYS: for which promoted pages, decisions and audit lines are kept; 0 is for ever
 	Archive    time.Duration // TURNLEAF_ARCHIVE_DAYS: after which the bucket's lifecycle rule removes an object; 0 is never
 }
 
@@ -116,6 +117,7 @@ func (e *env) times() Times {
 	t := Times{
 		Function: e.seconds("TURNLEAF_FUNCTION_SECONDS", 30, 1, 900), Visibility: e.seconds("TURNLEAF_VISIBILITY_SECONDS", 180, 6, 43200),
 		Tick: e.seconds("TURNLEAF_TICK_SECONDS", 60, 1, 3600), Archive: e.days("TURNLEAF_ARCHIVE_DAYS"),
+		Records: e.days("TURNLEAF_RECORD_DAYS"),
 	}
 	if t.Visibility < 6*t.Function {
 		e.fail("TURNLEAF_VISIBILITY_SECONDS", "is %s: at least six times TURNLEAF_FUNCTION_SECONDS, %s", t.Visibility, 6*t.Function)

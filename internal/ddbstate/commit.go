@@ -3,6 +3,7 @@ package ddbstate
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/turnleaf/turnleaf/internal/handoff"
 )
@@ -62,10 +63,17 @@ func (s *Store) pageParts(b *parts, tx handoff.Tx) {
 		}
 		u := marked(*m)
 		b.add(write{table: s.tables.Streams, key: pageKey(tx.Stream, m.Version), when: condition{text: exists}, update: &u})
+		if !m.ExpiresAt.IsZero() {
+			u := expiring(m.ExpiresAt)
+			b.add(write{table: s.tables.Streams, key: directoryKey(tx.Stream, m.Version), when: condition{text: exists}, update: &u})
+		}
 	}
 	if d := tx.Directory; d != nil {
-		k := directoryKey(tx.Stream, d.Version)
-		b.add(write{table: s.tables.Streams, key: k, when: condition{text: absent}, item: b.made(encode(k, d))})
+		k, until := directoryKey(tx.Stream, d.Version), time.Time{}
+		if tx.PagePut != nil {
+			until = tx.PagePut.ExpiresAt
+		}
+		b.add(write{table: s.tables.Streams, key: k, when: condition{text: absent}, item: b.made(lasting(k, d, until))})
 	}
 }
 
@@ -76,11 +84,11 @@ func (s *Store) recordParts(b *parts, tx handoff.Tx) {
 	}
 	if a := tx.Audit; a != nil {
 		k := auditKey(tx.Stream, a.At, a.ID)
-		b.add(write{table: s.tables.Streams, key: k, when: condition{text: absent}, item: b.made(encode(k, a))})
+		b.add(write{table: s.tables.Streams, key: k, when: condition{text: absent}, item: b.made(lasting(k, a, a.ExpiresAt))})
 	}
 	if d := tx.Decision; d != nil {
 		k := decisionKey(tx.Stream, d.ID)
-		b.add(write{table: s.tables.Streams, key: k, when: condition{text: absent}, item: b.made(encode(k, d))})
+		b.add(write{table: s.tables.Streams, key: k, when: condition{text: absent}, item: b.made(lasting(k, d, d.ExpiresAt))})
 	}
 }
 

@@ -23,14 +23,14 @@ const (
 	// atDrives: nobody moved the drive lease since.
 	atDrives = "#drives = :seen"
 
-	addChunk     = "ADD #chunks_done :k"
-	setDriven    = "SET #drives = :drives, #driven_at = :at"
-	setAbandoned = "SET #abandoned = :true"
-	setLost      = "SET #lost = :true"
-	setBoth      = "SET #abandoned = :true, #lost = :true"
-	touch        = "SET #format = :format"
-	addStart     = "SET #format = :format, #start = if_not_exists(#start, :at)"
-	removeStart  = "REMOVE #start"
+	addChunk    = "ADD #chunks_done :k"
+	setDriven   = "SET #drives = :drives, #driven_at = :at"
+	touch       = "SET #format = :format"
+	alsoAbandon = ", #abandoned = :true"
+	alsoLose    = ", #lost = :true"
+	alsoExpire  = ", #expires_at = :expires"
+	addStart    = "SET #format = :format, #start = if_not_exists(#start, :at)"
+	removeStart = "REMOVE #start"
 
 	// inPartition, between and under choose what a query reads.
 	inPartition = "#pk = :pk"
@@ -75,16 +75,25 @@ func driven(drives int, at time.Time) update {
 
 // marked sets what the mark sets, and takes nothing back.
 func marked(m handoff.PageMark) update {
-	yes := values{":true": flag()}
-	switch {
-	case m.Abandoned && m.Lost:
-		return update{text: setBoth, values: yes}
-	case m.Abandoned:
-		return update{text: setAbandoned, values: yes}
-	case m.Lost:
-		return update{text: setLost, values: yes}
+	u := update{text: touch, values: values{":format": number(format)}}
+	if m.Abandoned {
+		u.text += alsoAbandon
+		u.values[":true"] = flag()
 	}
-	return update{text: touch, values: values{":format": number(format)}}
+	if m.Lost {
+		u.text += alsoLose
+		u.values[":true"] = flag()
+	}
+	if !m.ExpiresAt.IsZero() {
+		u.text += alsoExpire
+		u.values[":expires"] = second(m.ExpiresAt)
+	}
+	return u
+}
+
+// expiring lets an item go at its time.
+func expiring(at time.Time) update {
+	return update{text: touch + alsoExpire, values: values{":format": number(format), ":expires": second(at)}}
 }
 
 // started keeps each start in an attribute of its own, so that two deliveries never undo each other's.

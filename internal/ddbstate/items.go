@@ -98,7 +98,8 @@ func checkpointItem(k key, cp handoff.Checkpoint) (item, error) {
 func pageItem(k key, p handoff.Page) (item, error) {
 	still := p
 	still.ChunksDone, still.Drives, still.DrivenAt, still.Abandoned, still.Lost = handoff.ChunkSet{}, 0, time.Time{}, false, false
-	it, err := encode(k, still)
+	still.ExpiresAt = time.Time{}
+	it, err := lasting(k, still, p.ExpiresAt)
 	if err != nil {
 		return nil, err
 	}
@@ -128,6 +129,13 @@ func readPage(it item) (handoff.Page, error) {
 		return p, fmt.Errorf("decode page: %w", err)
 	}
 	p.Drives, p.Abandoned, p.Lost = int(drives), flagOf(it, "abandoned"), flagOf(it, "lost")
+	if _, ok := it["expires_at"]; ok {
+		at, err := numberOf(it, "expires_at")
+		if err != nil {
+			return p, fmt.Errorf("decode page: %w", err)
+		}
+		p.ExpiresAt = time.Unix(int64(at), 0).UTC() //nolint:gosec // a second of this century
+	}
 	done, _ := it["chunks_done"].(*types.AttributeValueMemberNS)
 	if done == nil {
 		return p, nil
@@ -154,10 +162,22 @@ func receiptItem(s handoff.Stream, r handoff.Receipt) (item, error) {
 		it["held_stream"], it["held_at"] = text(part(string(s))), heldAt(r)
 	}
 	if !r.ExpiresAt.IsZero() {
-		it["expires_at"] = number(r.ExpiresAt.Add(time.Second - 1).Unix())
+		it["expires_at"] = second(r.ExpiresAt)
 	}
 	return it, nil
 }
+
+// lasting is encode for an item that DynamoDB may drop after the given time; never if it is zero.
+func lasting(k key, v any, until time.Time) (item, error) {
+	it, err := encode(k, v)
+	if err == nil && !until.IsZero() {
+		it["expires_at"] = second(until)
+	}
+	return it, err
+}
+
+// second is the first whole second that is not before t: the unit of DynamoDB's own clock.
+func second(t time.Time) types.AttributeValue { return number(t.Add(time.Second - 1).Unix()) }
 
 // docItem has its rev and the token of the write that made it: a document that was deleted and made again counts from 1 again, and
 // only the token tells the two apart.

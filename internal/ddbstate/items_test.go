@@ -3,6 +3,7 @@ package ddbstate
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -128,7 +129,7 @@ func TestNames(t *testing.T) {
 		t.Error("empty maps are sent, which are refused")
 	}
 	for _, e := range []string{
-		absent, exists, atRev, atDoc, atDrives, addChunk, setDriven, setAbandoned, setLost, setBoth, touch, addStart, removeStart,
+		absent, exists, atRev, atDoc, atDrives, addChunk, setDriven, touch + alsoAbandon + alsoLose + alsoExpire, addStart, removeStart,
 		inPartition, between, under, heldBy, onlyPages, ofStream,
 	} {
 		bare := strings.NewReplacer("attribute_not_exists", "", "attribute_exists", "", "if_not_exists", "", "begins_with", "", "BETWEEN", "", "AND", "", "SET", "", "ADD", "", "REMOVE", "").Replace(e)
@@ -150,5 +151,43 @@ func TestDefinitions(t *testing.T) {
 	}
 	if n := len(defs[1].GlobalSecondaryIndexes); n != 1 || len(defs[0].GlobalSecondaryIndexes)+len(defs[2].GlobalSecondaryIndexes) != 0 {
 		t.Error("the index of holds lies elsewhere than on receipts")
+	}
+}
+
+// What may be forgotten says when, rounded up to whole seconds, on the item itself; what must stay says nothing.
+func TestExpiry(t *testing.T) {
+	t.Parallel()
+	at := noon
+	s := New(nil, Tables{"s", "r", "p"}, Options{})
+	tx := handoff.Tx{
+		Stream: "a", PagePut: &handoff.Page{Version: 2, ExpiresAt: at}, Directory: &handoff.Directory{Version: 2},
+		Audit: &handoff.AuditRecord{ID: "d", At: noon, ExpiresAt: at}, Decision: &handoff.DecisionRecord{ID: "d", ExpiresAt: at},
+	}
+	ws, err := s.parts(tx)
+	if err != nil || len(ws) != 4 {
+		t.Fatalf("%d writes, %v", len(ws), err)
+	}
+	for _, w := range ws {
+		if n, err := numberOf(w.item, TTLAttribute); err != nil || n != uint64(noon.Unix())+1 {
+			t.Errorf("%s expires at %d (%v)", w.key.sk, n, err)
+		}
+	}
+	tx.PagePut.ExpiresAt, tx.Audit.ExpiresAt, tx.Decision.ExpiresAt = time.Time{}, time.Time{}, time.Time{}
+	if ws, err = s.parts(tx); err != nil {
+		t.Fatal(err)
+	}
+	for _, w := range ws {
+		if _, ok := w.item[TTLAttribute]; ok {
+			t.Errorf("%s expires", w.key.sk)
+		}
+	}
+	ws, err = s.parts(handoff.Tx{Stream: "a", PageMark: &handoff.PageMark{Version: 2, ExpiresAt: at}})
+	if err != nil || len(ws) != 2 || ws[0].key != pageKey("a", 2) || ws[1].key != directoryKey("a", 2) {
+		t.Fatalf("%+v, %v: want the page and its directory", ws, err)
+	}
+	for _, w := range ws {
+		if n, ok := w.update.values[":expires"].(*types.AttributeValueMemberN); !ok || n.Value != fmt.Sprint(noon.Unix()+1) || w.when.text != exists {
+			t.Errorf("%+v", w)
+		}
 	}
 }

@@ -139,6 +139,9 @@ type Checkpoint struct {
 	Unreadable int `json:"unreadable,omitempty"`
 	// KeptAt is when the archive objects in use last started their life anew.
 	KeptAt time.Time `json:"kept_at,omitzero"`
+	// Behind is when the last event read happened, while the source is known to have more: what is not read is about as old. Zero once
+	// its end was reached. For gauges only.
+	Behind time.Time `json:"behind,omitzero"`
 	// Epoch counts resets.
 	Epoch     uint64    `json:"epoch,omitempty"`
 	StartedAt time.Time `json:"started_at"`

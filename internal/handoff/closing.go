@@ -18,7 +18,7 @@ func (e *Engine) closePage(ctx context.Context, b Binding, cp Checkpoint) (Check
 		if err := e.supersedePage(ctx, b, v); err != nil {
 			return cp, fmt.Errorf("close version %d: %w", v, err)
 		}
-		tx.PageMark = &PageMark{Version: v, Abandoned: true}
+		tx.PageMark = &PageMark{Version: v, Abandoned: true, ExpiresAt: e.expiry()}
 	case !errors.Is(err, ErrNotFound):
 		return cp, err
 	default: // it cannot open any more: the reset moved the version that an open checks

@@ -103,9 +103,9 @@ func (e *Engine) record(tx Tx, d Decision, answer DecisionAnswer, before, after 
 	now := e.now()
 	tx.Audit = &AuditRecord{
 		ID: d.ID, At: now, Stream: d.Stream, Kind: d.Kind, Actor: d.Actor, Reason: d.Reason, Event: d.Event,
-		Before: before, After: after, Undo: undo,
+		Before: before, After: after, Undo: undo, ExpiresAt: e.expiry(),
 	}
-	tx.Decision = &DecisionRecord{ID: d.ID, Stream: d.Stream, Token: tx.Token, RequestHash: d.hash(), Answer: answer, At: now}
+	tx.Decision = &DecisionRecord{ID: d.ID, Stream: d.Stream, Token: tx.Token, RequestHash: d.hash(), Answer: answer, At: now, ExpiresAt: e.expiry()}
 	return tx
 }
 

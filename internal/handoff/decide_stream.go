@@ -138,7 +138,7 @@ func (e *Engine) declareLost(ctx context.Context, cp Checkpoint, d Decision, tx 
 	if _, err := e.pageEvents(ctx, dir); err == nil || !errors.Is(err, ErrNotFound) && !errors.Is(err, ErrDigest) {
 		return cp, errors.Join(&ConflictError{Reason: "the archive still has this page's events", Checkpoint: &cp}, err)
 	}
-	tx.PageMark = &PageMark{Version: d.Version, Lost: true}
+	tx.PageMark = &PageMark{Version: d.Version, Lost: true, ExpiresAt: e.expiry()}
 	switch d.Version {
 	case cp.Closing:
 		cp.Closing, tx.PageMark.Abandoned = 0, true

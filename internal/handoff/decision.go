@@ -64,6 +64,7 @@ type DecisionRecord struct {
 	RequestHash string         `json:"request_hash"`
 	Answer      DecisionAnswer `json:"answer"`
 	At          time.Time      `json:"at"`
+	ExpiresAt   time.Time      `json:"expires_at,omitzero"` // when a store may forget it; zero is never
 }
 
 // DecisionAnswer is what a decision did.
@@ -89,4 +90,6 @@ type AuditRecord struct {
 	After  string       `json:"after"`
 	// Undo is the cursor before a reset, so that the way back is known.
 	Undo Cursor `json:"undo,omitempty"`
+	// ExpiresAt is when a store may forget this line; zero is never.
+	ExpiresAt time.Time `json:"expires_at,omitzero"`
 }

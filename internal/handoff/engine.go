@@ -36,4 +36,12 @@ func (silent) Observe(context.Context, Observation) {}
 
 func (e *Engine) now() time.Time { return e.Clock.Now().UTC() }
 
+// expiry is when a record written now may be forgotten; zero is never.
+func (e *Engine) expiry() time.Time {
+	if e.Timing.RecordLife <= 0 {
+		return time.Time{}
+	}
+	return e.now().Add(e.Timing.RecordLife)
+}
+
 func (e *Engine) observe(ctx context.Context, o Observation) { e.Observer.Observe(ctx, o) }

@@ -54,6 +54,24 @@ type Event struct {
 // InvalidID is the identity of a record that has none of its own.
 func InvalidID(digest string) string { return "!" + digest }
 
+// happened is the event's time, or its position where that is one; zero where neither says.
+func (e Event) happened() time.Time {
+	if t, ok := e.Position.Time(); e.Time.IsZero() && ok {
+		return t
+	}
+	return e.Time
+}
+
+// oldest is when the first of the events happened, as far as they say.
+func oldest(events []Event) (first time.Time) {
+	for _, ev := range events {
+		if t := ev.happened(); !t.IsZero() && (first.IsZero() || t.Before(first)) {
+			first = t
+		}
+	}
+	return first
+}
+
 // Key is the key of the event's own receipt.
 func (e Event) Key() ReceiptKey { return ReceiptKey{EventID: e.ID} }
 

@@ -54,6 +54,7 @@ type judgement struct {
 	applied Position
 	floor   Position // prefix floor after an open
 	refused int      // token refusals after it
+	behind  time.Time
 }
 
 func halted(r HaltReason, format string, args ...any) judgement {
@@ -85,10 +86,7 @@ func holdBack(events []Event, c Contract, fetched time.Time) (kept []Event, agai
 		return events, time.Time{}
 	}
 	for i, ev := range events {
-		t := ev.Time
-		if pt, ok := ev.Position.Time(); t.IsZero() && ok {
-			t = pt
-		}
+		t := ev.happened()
 		if ev.Invalid == "" && !t.IsZero() && t.After(fetched.Add(-c.HoldBack)) {
 			return events[:i], t.Add(c.HoldBack)
 		}
@@ -253,7 +251,7 @@ func (h hearing) conclude() judgement {
 	if r.Continues && !held {
 		j.border = h.border()
 	}
-	j.applied = h.appliedAfter()
+	j.applied, j.behind = h.appliedAfter(), h.behind(j.end)
 	same := j.next == cp.ResumeCursor
 	switch {
 	case len(j.events) > 0:
@@ -304,6 +302,26 @@ func (h hearing) appliedAfter() Position {
 		applied = maxPosition(applied, ev.Position)
 	}
 	return applied
+}
+
+// behind is how far a page that is not the end has read: the time of its newest event, or where none has one, of the fetch.
+func (h hearing) behind(end bool) time.Time {
+	if end {
+		return time.Time{}
+	}
+	var newest time.Time
+	for _, ev := range h.kept {
+		if t := ev.happened(); t.After(newest) {
+			newest = t
+		}
+	}
+	switch {
+	case !newest.IsZero():
+		return newest
+	case !h.cp.Behind.IsZero():
+		return h.cp.Behind
+	}
+	return h.cand.answer.FetchedAt
 }
 
 // dueToStore says whether an idle end's fresh token is worth a write: always the first after a start, always a token that works

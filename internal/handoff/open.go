@@ -27,6 +27,7 @@ func (e *Engine) open(ctx context.Context, b Binding, asked Checkpoint, c candid
 	page := Page{
 		Stream: b.Stream, Version: asked.Version, RequestCursorHash: dir.RequestCursor.Hash(), NextCursorHash: dir.NextCursor.Hash(),
 		Events: len(j.events), Replays: j.replays, Chunks: len(chunks), Drives: 1, DrivenAt: e.now(), OpenedAt: e.now(), EffectHash: b.Settings.Effect,
+		OldestAt: oldest(j.events),
 	}
 	opened, err := e.commitOpen(ctx, asked, page, dir, j)
 	if err != nil || !opened {
@@ -39,6 +40,7 @@ func (e *Engine) open(ctx context.Context, b Binding, asked Checkpoint, c candid
 		return report(asked, ActOpened, "its chunks could not be sent; the next poll does"), err
 	}
 	r := report(asked, ActOpened, "")
+	r.Stands.Page = &page
 	r.Events, r.Replays = page.Events, page.Replays
 	return r, nil
 }
@@ -83,7 +85,7 @@ func (e *Engine) directory(b Binding, cp Checkpoint, raw ObjectRef, j judgement,
 		Stream: b.Stream, Version: cp.Version, RequestCursor: cp.ResumeCursor, NextCursor: j.next, End: j.end,
 		NextPollAt: j.pollAt, Border: j.border, Anchor: j.anchor, AppliedPosition: j.applied, TokenRefusals: j.refused,
 		AppliedBefore: cp.AppliedPosition, Floor: j.floor, ReceiptRetention: b.Contract.ReceiptRetention, Drain: max(drain-1, 0),
-		Raw: raw, Revision: b.Revision, Effect: b.Settings.Effect,
+		Raw: raw, Revision: b.Revision, Effect: b.Settings.Effect, Behind: j.behind,
 	}
 }
 

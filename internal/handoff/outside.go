@@ -15,7 +15,7 @@ import (
 func (a *application) call(ctx context.Context, ev Event, old *Receipt) step {
 	traits := a.b.Effect.Traits()
 	if traits.Kind == Idempotent && traits.KeyWindow == 0 {
-		return a.finishCall(ctx, ev, old, a.b.Effect.Call(ctx, ev, EffectKey(a.d.Stream, ev.ID)))
+		return a.finishCall(ctx, ev, old, a.ask(ctx, ev))
 	}
 	claim := a.receipt(ev, old, Claimed)
 	claim.Put.Attempt = &Attempt{Token: a.IDs.New(), At: a.now(), EffectHash: a.b.Settings.Effect}
@@ -49,7 +49,16 @@ func (a *application) callClaimed(ctx context.Context, ev Event, claim Receipt) 
 		}
 		return a.finishCall(ctx, ev, &claim, CallResult{Kind: CallRetry, Detail: "the claim ran out before the call"})
 	}
-	return a.finishCall(ctx, ev, &claim, a.b.Effect.Call(ctx, ev, EffectKey(a.d.Stream, ev.ID)))
+	return a.finishCall(ctx, ev, &claim, a.ask(ctx, ev))
+}
+
+// ask makes the call, and tells of every answer but done.
+func (a *application) ask(ctx context.Context, ev Event) CallResult {
+	res := a.b.Effect.Call(ctx, ev, EffectKey(a.d.Stream, ev.ID))
+	if res.Kind != CallDone {
+		a.observe(ctx, Observation{Step: "sink_" + string(res.Kind), Stream: a.d.Stream, Version: a.d.Version, Chunk: a.d.Chunk, EventID: ev.ID})
+	}
+	return res
 }
 
 // EffectKey names an event at every sink, for ever: a digest, because ids may be long and hold any character.
@@ -128,6 +137,7 @@ func (a *application) settleOwn(ctx context.Context, ev Event, s Settlement, tok
 			return a.written(ctx, s.Put)
 		}
 		last = res.Err
+		a.doubt(ctx, res.Err)
 		old, err := a.stands(ctx, s.Put.ReceiptKey, res)
 		switch {
 		case err != nil:

@@ -67,6 +67,10 @@ type Page struct {
 	Abandoned  bool      `json:"abandoned,omitempty"`
 	Lost       bool      `json:"lost,omitempty"`
 	OpenedAt   time.Time `json:"opened_at"`
+	// OldestAt is when the oldest of its events happened, as far as they say; for gauges only.
+	OldestAt time.Time `json:"oldest_at,omitzero"`
+	// ExpiresAt is when a store may forget this page and its directory: set when no checkpoint needs it any more, zero is never.
+	ExpiresAt time.Time `json:"expires_at,omitzero"`
 	// EffectHash is the effect's at opening: a redelivery under another one does not call an outside sink blindly.
 	EffectHash string `json:"effect_hash,omitempty"`
 }
@@ -101,6 +105,7 @@ type Directory struct {
 	Anchor          Anchor    `json:"anchor,omitzero"`
 	AppliedPosition Position  `json:"applied_position,omitzero"`
 	TokenRefusals   int       `json:"token_refusals,omitempty"`
+	Behind          time.Time `json:"behind,omitzero"`
 	// What the events were judged against, so that they can be laid out again from the raw answer, byte for byte.
 	AppliedBefore Position `json:"applied_before,omitzero"`
 	Floor         Position `json:"floor,omitzero"`

@@ -17,10 +17,26 @@ type PollReport struct {
 	Detail  string
 	// NextPollAt is when the source may be asked next; zero is now.
 	NextPollAt time.Time
+	// Stands is what was read on the way, for gauges; nil where it may be so no more.
+	Stands *Standing
 }
 
+// Standing is a stream's checkpoint and its open page, if there is one.
+type Standing struct {
+	Checkpoint Checkpoint
+	Page       *Page
+}
+
+// Blocked says what the stream waits for, as far as checkpoint, page and the oldest hold of that page (nil: none) tell. An open page
+// without a hold may just be at work.
+func (s Standing) Blocked(hold *Receipt) *Blocked { return blockedBy(s.Checkpoint, s.Page, hold) }
+
 func report(cp Checkpoint, did PollAct, detail string) PollReport {
-	return PollReport{Did: did, Version: cp.Version, Detail: detail, NextPollAt: cp.NextPollAt}
+	r := PollReport{Did: did, Version: cp.Version, Detail: detail, NextPollAt: cp.NextPollAt}
+	if did != ActStale && did != ActPromoted {
+		r.Stands = &Standing{Checkpoint: cp}
+	}
+	return r
 }
 
 // Poll does one step of one stream: start it, finish a reset, sweep the open page, or fetch one page. It keeps nothing in memory,

@@ -19,11 +19,14 @@ type CheckpointWrite struct {
 	Put *Checkpoint
 }
 
-// PageMark marks an existing page; the write is refused if the page does not exist.
+// PageMark marks an existing page; the write is refused if the page, or with an expiry its directory, does not exist. A mark takes
+// nothing back.
 type PageMark struct {
 	Version   Version
 	Abandoned bool
 	Lost      bool
+	// ExpiresAt is when a store may forget the page and its directory; zero says nothing.
+	ExpiresAt time.Time
 }
 
 // ReceiptWrite puts the whole receipt under the guard.

@@ -17,7 +17,7 @@ func promoted(cp Checkpoint, dir Directory, now time.Time) Checkpoint {
 	cp.Version++
 	cp.AppliedPosition = maxPosition(cp.AppliedPosition, dir.AppliedPosition)
 	cp.NextPollAt, cp.Border, cp.Anchor, cp.TokenRefusals = dir.NextPollAt, dir.Border, dir.Anchor, dir.TokenRefusals
-	cp.Accepts, cp.Bootstrap = nil, false
+	cp.Accepts, cp.Bootstrap, cp.Behind = nil, false, dir.Behind
 	return calm(cp)
 }
 
@@ -31,7 +31,7 @@ func (e *Engine) turn(ctx context.Context, b Binding, asked Checkpoint, c candid
 	now, dir := e.now(), e.directory(b, asked, raw, j, m)
 	page := Page{
 		Stream: b.Stream, Version: asked.Version, RequestCursorHash: dir.RequestCursor.Hash(), NextCursorHash: dir.NextCursor.Hash(),
-		Replays: j.replays, OpenedAt: now, EffectHash: b.Settings.Effect,
+		Replays: j.replays, OpenedAt: now, EffectHash: b.Settings.Effect, ExpiresAt: e.expiry(),
 	}
 	tries, readErr := 0, error(nil)
 	after, done, err := e.change(ctx, asked, Tx{PagePut: &page, Directory: &dir}, func(cp Checkpoint) (Checkpoint, bool) {
@@ -80,7 +80,21 @@ func (e *Engine) promote(ctx context.Context, page Page) (won bool, err error) {
 		return false, err
 	}
 	e.observe(ctx, Observation{Step: "promote", Stream: page.Stream, Version: page.Version, Count: page.Events})
+	e.forgetPage(ctx, page)
 	return true, e.goOn(ctx, after, dir)
+}
+
+// forgetPage says when the record of a page that was turned may go. Only after the promote: before it, the page must never go. Dying
+// between the two keeps the record for ever, which costs its storage and nothing else.
+func (e *Engine) forgetPage(ctx context.Context, page Page) {
+	at := e.expiry()
+	if at.IsZero() {
+		return
+	}
+	err := e.State.Commit(ctx, Tx{Token: e.IDs.New(), Stream: page.Stream, PageMark: &PageMark{Version: page.Version, ExpiresAt: at}})
+	if err != nil {
+		e.observe(ctx, Observation{Step: "expire", Stream: page.Stream, Version: page.Version, Err: err})
+	}
 }
 
 // goOn sends the continuation, unless the answer was an end, the tick's budget is spent, or the stream may not go on.

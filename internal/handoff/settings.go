@@ -88,6 +88,8 @@ type Timing struct {
 	MaxDelay  time.Duration
 	// ArchiveLife is how long the archive keeps an object that nobody touches; 0 is for ever.
 	ArchiveLife time.Duration
+	// RecordLife is how long promoted and abandoned pages, decisions and audit lines are kept; 0 is for ever.
+	RecordLife time.Duration
 	// StallTicks, UnreadableTicks: how many ticks in a row make a halt.
 	StallTicks      int
 	UnreadableTicks int

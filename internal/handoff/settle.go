@@ -74,6 +74,7 @@ func (a *application) resolve(ctx context.Context, ev Event, s Settlement, res S
 		case errors.As(res.Err, &effect):
 			s = a.hold(ev, priorOf(s), HoldEffectRefused, "the projection cannot take it")
 		default:
+			a.doubt(ctx, res.Err)
 			old, err := a.stands(ctx, s.Put.ReceiptKey, res)
 			if err != nil {
 				return a.unknown(ev, err)
@@ -94,6 +95,13 @@ func (a *application) resolve(ctx context.Context, ev Event, s Settlement, res S
 		res = a.State.Settle(ctx, a.d.Stream, []Settlement{s})[0]
 	}
 	return a.unknown(ev, res.Err)
+}
+
+// doubt counts a write that was not refused either.
+func (a *application) doubt(ctx context.Context, err error) {
+	if !errors.Is(err, ErrRefused) {
+		a.observe(ctx, Observation{Step: "unknown", Stream: a.d.Stream, Version: a.d.Version, Chunk: a.d.Chunk})
+	}
 }
 
 // stands is the receipt that a failed settlement met: what the refusal returned, or a strong read.

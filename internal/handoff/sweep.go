@@ -22,12 +22,18 @@ func (e *Engine) sweep(ctx context.Context, b Binding, cp Checkpoint, page Page,
 		return r, err
 	}
 	if !now && !e.leaseOver(page) {
-		return report(cp, ActBlocked, fmt.Sprintf("%d of %d chunks are settled", page.ChunksDone.Len(), page.Chunks)), nil
+		return onPage(report(cp, ActBlocked, fmt.Sprintf("%d of %d chunks are settled", page.ChunksDone.Len(), page.Chunks)), page), nil
 	}
 	if err := e.drive(ctx, page); err != nil {
-		return report(cp, ActBlocked, ""), err
+		return onPage(report(cp, ActBlocked, ""), page), err
 	}
-	return report(cp, ActDriven, ""), e.advancePrefix(ctx, b, cp)
+	return onPage(report(cp, ActDriven, ""), page), e.advancePrefix(ctx, b, cp)
+}
+
+// onPage is a report about an open page.
+func onPage(r PollReport, page Page) PollReport {
+	r.Stands.Page = &page
+	return r
 }
 
 // leaseOver: the lease is longer than the queue's visibility time and doubles with each drive; one that lies in the future (a

@@ -165,7 +165,7 @@ func (e *Engine) stall(ctx context.Context, cp Checkpoint, c candidate) (PollRep
 // caughtUp writes nothing, unless the next fetch is due later than the next tick or an earlier trouble is over.
 func (e *Engine) caughtUp(ctx context.Context, cp Checkpoint, j judgement) (PollReport, error) {
 	late := j.pollAt.After(e.now().Add(e.Timing.Tick))
-	if !late && !troubled(cp) && cp.Stalls == 0 && cp.Anchor == (Anchor{}) && len(cp.Accepts) == 0 {
+	if !late && !troubled(cp) && cp.Stalls == 0 && cp.Anchor == (Anchor{}) && len(cp.Accepts) == 0 && cp.Behind.IsZero() {
 		e.observe(ctx, Observation{Step: string(ActCaughtUp), Stream: cp.Stream, Version: cp.Version})
 		r := report(cp, ActCaughtUp, "")
 		r.Replays, r.NextPollAt = j.replays, j.pollAt
@@ -173,7 +173,7 @@ func (e *Engine) caughtUp(ctx context.Context, cp Checkpoint, j judgement) (Poll
 	}
 	return e.note(ctx, cp, ActCaughtUp, "", func(cp *Checkpoint) {
 		*cp = calm(*cp)
-		cp.Stalls, cp.StalledSince, cp.Anchor, cp.Accepts = 0, time.Time{}, Anchor{}, nil
+		cp.Stalls, cp.StalledSince, cp.Anchor, cp.Accepts, cp.Behind = 0, time.Time{}, Anchor{}, nil, time.Time{}
 		if late {
 			cp.NextPollAt = j.pollAt
 		}

@@ -20,6 +20,9 @@ func (e *Engine) commit(ctx context.Context, tx Tx) error {
 		if err = e.State.Commit(ctx, tx); err == nil {
 			return nil
 		}
+		if !errors.Is(err, ErrRefused) {
+			e.observe(ctx, Observation{Step: "unknown", Stream: tx.Stream})
+		}
 		landed, readErr := e.landed(ctx, tx)
 		if landed {
 			return nil
@@ -28,6 +31,7 @@ func (e *Engine) commit(ctx context.Context, tx Tx) error {
 			return fmt.Errorf("read back: %w: %w", ErrUnknown, errors.Join(err, readErr))
 		}
 		if errors.Is(err, ErrRefused) {
+			e.observe(ctx, Observation{Step: "conflict", Stream: tx.Stream})
 			return err
 		}
 		if ctx.Err() != nil {

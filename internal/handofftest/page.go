@@ -2,6 +2,7 @@ package handofftest
 
 import (
 	"errors"
+	"time"
 
 	"github.com/turnleaf/turnleaf/internal/handoff"
 )
@@ -32,6 +33,7 @@ func pageCases() []testCase {
 			r.notFound(err)
 		}},
 		{"MarkIsSticky", markIsSticky},
+		{"MarkExpires", expires},
 		{"MarkAndChunksKeepEachOther", func(r *rig) {
 			r.open(1)
 			_, err := r.state.MarkChunk(r.ctx, r.stream, 1, 7)
@@ -81,6 +83,23 @@ func markIsSticky(r *rig) {
 		r.done(r.commit(handoff.Tx{Token: "t2", PageMark: &m}))
 		r.same("the page after a mark", r.readPage(1), want)
 	}
+}
+
+// expires: a mark with an expiry keeps the rest of the page and its directory; until its time nothing is forgotten.
+func expires(r *rig) {
+	want := samplePage(r.stream, 1)
+	want.Abandoned, want.Lost, want.ExpiresAt = false, false, time.Time{}
+	dir := sampleDirectory(r.stream, 1, handoff.ArrivalPosition(1, 2))
+	r.done(r.commit(handoff.Tx{Token: "t1", PagePut: &want, Directory: &dir}))
+	want.ExpiresAt = at(1).AddDate(100, 0, 0).Truncate(time.Second)
+	r.done(r.commit(handoff.Tx{Token: "t2", PageMark: &handoff.PageMark{Version: 1, ExpiresAt: want.ExpiresAt}}))
+	r.same("the page after the mark", r.readPage(1), want)
+	r.done(r.commit(handoff.Tx{Token: "t3", PageMark: &handoff.PageMark{Version: 1, Abandoned: true}}))
+	want.Abandoned = true
+	r.same("the page after another mark", r.readPage(1), want)
+	got, err := r.state.Directory(r.ctx, r.stream, 1)
+	r.done(err)
+	r.same("its directory", got, dir)
 }
 
 func startCases() []testCase {

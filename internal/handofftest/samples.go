@@ -41,19 +41,19 @@ func sampleCheckpoint(s handoff.Stream, p handoff.Position) handoff.Checkpoint {
 		PrefixFloor: p, FloorOpen: true, Bootstrap: true,
 		Stalls: 3, StalledSince: at(5), RefusedSince: at(6), TokenRefusals: 4,
 		Failures: 5, FailingSince: at(7), FailureClass: "http_500", Unreadable: 6,
-		Epoch: bigNumber, StartedAt: at(8), UpdatedAt: at(9),
+		Epoch: bigNumber, StartedAt: at(8), UpdatedAt: at(9), KeptAt: at(10),
 	}
 }
 
 func sampleEntry(s handoff.Stream) handoff.StreamEntry {
-	return handoff.StreamEntry{Stream: s, Definition: oddText, StartedAt: at(1), RetiredAt: at(2)}
+	return handoff.StreamEntry{Stream: s, Definition: oddText, StartedAt: at(1), RetiredAt: at(2), OrphanedAt: at(3)}
 }
 
 func samplePage(s handoff.Stream, v handoff.Version) handoff.Page {
 	return handoff.Page{
 		Stream: s, Version: v, Token: "t1", RequestCursorHash: "h1", NextCursorHash: "h2", Events: 2500, Replays: 3, Chunks: 100,
 		ChunksDone: handoff.ChunkSet{}.With(0).With(63).With(64).With(99), Drives: 4, DrivenAt: at(1), Abandoned: true, Lost: true,
-		OpenedAt: at(2), EffectHash: "e1",
+		OpenedAt: at(2), EffectHash: "e1", ExpiresAt: at(3).Truncate(time.Second), // a store may keep whole seconds
 	}
 }
 
@@ -100,7 +100,7 @@ func sampleFields() map[string]json.RawMessage {
 
 func sampleDecision(s handoff.Stream) handoff.DecisionRecord {
 	return handoff.DecisionRecord{
-		ID: oddText, Stream: s, Token: "t1", RequestHash: "h", At: at(1),
+		ID: oddText, Stream: s, Token: "t1", RequestHash: "h", At: at(1), ExpiresAt: at(2),
 		Answer: handoff.DecisionAnswer{Decision: oddText, Outcome: handoff.Ignored, Status: handoff.Halted, Version: 12, Rev: bigNumber},
 	}
 }
@@ -108,6 +108,6 @@ func sampleDecision(s handoff.Stream) handoff.DecisionRecord {
 func sampleAudit(s handoff.Stream) handoff.AuditRecord {
 	return handoff.AuditRecord{
 		ID: oddText, At: at(1), Stream: s, Kind: handoff.DecideReset, Actor: oddText, Reason: oddText,
-		Event: handoff.ReceiptKey{EventID: `"e"`, Conflict: "d"}, Before: oddText, After: oddText, Undo: oddText,
+		Event: handoff.ReceiptKey{EventID: `"e"`, Conflict: "d"}, Before: oddText, After: oddText, Undo: oddText, ExpiresAt: at(2),
 	}
 }

@@ -69,6 +69,9 @@ func putPage(ctx context.Context, q *sql.Tx, tx handoff.Tx) error {
 	if m := tx.PageMark; m != nil {
 		_, err := updatePage(ctx, q, tx.Stream, m.Version, func(p *handoff.Page) error {
 			p.Abandoned, p.Lost = p.Abandoned || m.Abandoned, p.Lost || m.Lost
+			if !m.ExpiresAt.IsZero() { // kept for whoever reads it: this store forgets nothing
+				p.ExpiresAt = m.ExpiresAt
+			}
 			return nil
 		})
 		if errors.Is(err, sql.ErrNoRows) {

@@ -5,6 +5,7 @@ package sqlitestate_test
 import (
 	"testing"
 
+	"github.com/turnleaf/turnleaf/internal/handofftest/memstate"
 	"github.com/turnleaf/turnleaf/internal/handofftest/walkthrough"
 	"github.com/turnleaf/turnleaf/internal/sqlitestate"
 )
@@ -30,5 +31,5 @@ func allMemory(t *testing.T) walkthrough.Backend {
 			t.Error(err)
 		}
 	})
-	return walkthrough.Backend{State: s, Archive: newMemArchive()}
+	return walkthrough.Backend{State: s, Archive: memstate.NewArchive()}
 }

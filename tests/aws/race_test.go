@@ -29,7 +29,7 @@ func rounds(t *testing.T) int {
 }
 
 // Fifty racers promote every version, each from the checkpoint that it read: one is done, and it is the one whose token stands; all
-// others are refused.
+// others are refused. A refusal although one's own token stands is the echo of a try whose answer was lost: done, too.
 func TestOneRacerPromotesEachVersion(t *testing.T) {
 	t.Parallel()
 	store := ddbstate.New(cloud.DynamoDB(), cloud.Tables(t), ddbstate.Options{})
@@ -55,7 +55,7 @@ func TestOneRacerPromotesEachVersion(t *testing.T) {
 		for i, err := range errs {
 			mine := after.Token == fmt.Sprintf("%d.%d", round, i)
 			switch {
-			case err == nil && mine:
+			case mine && (err == nil || errors.Is(err, handoff.ErrRefused)):
 				winners++
 			case err == nil || mine || !errors.Is(err, handoff.ErrRefused):
 				t.Fatalf("round %d, racer %d: got %v, and %s stands", round, i, err, after.Token)

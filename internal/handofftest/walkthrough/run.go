@@ -94,6 +94,9 @@ func Run(t *testing.T, open func(*testing.T) Backend) {
 		{"Orphaned", orphaned},
 		{"OrphanedRacingRetire", orphanedRacingRetire},
 		{"Retired", retired},
+		{"RecordsExpire", recordsExpire},
+		{"RecordsStay", recordsStay},
+		{"RecordOutlivesDeath", recordOutlivesDeath},
 	} {
 		t.Run(story.name, func(t *testing.T) { t.Parallel(); story.play(t, open) })
 	}

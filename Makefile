@@ -35,7 +35,7 @@ test: lint test-unit test-feed test-aws ## Run all checks and tests
 test-unit: $(COUNT) ## Run the unit and protocol tests under the race detector
 	$(call need,gcc,the race detector needs a C compiler - install gcc)
 	@packages=$$(go list ./... ./.ci/count | grep -v '/turnleaf/tests/'); \
-	{ CGO_ENABLED=1 go test -race -timeout 10m -json $$packages; go test -timeout 10m -run '^TestSweep$$' -json ./internal/sqlitestate; } | $(COUNT) -name unit
+	CGO_ENABLED=1 go test -race -timeout 10m -json $$packages | $(COUNT) -name unit
 
 test-feed: build $(COUNT) $(POUCHDB) ## Consume a live CouchDB feed while being killed (TURNLEAF_SEED, TURNLEAF_DOCS, TURNLEAF_KILLS)
 	$(call need,node,install Node.js 18 or newer)
@@ -81,3 +81,4 @@ $(POUCHDB): tests/feed/pouchdb/package.json tests/feed/pouchdb/package-lock.json
 	@touch $@
 
 include .ci/aws.mk
+include .ci/sam.mk

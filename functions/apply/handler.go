@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"log/slog"
 	"strconv"
@@ -29,8 +28,7 @@ type handler struct {
 	engine   applier
 	binder   binder
 	effectOf func(s handoff.Stream, declared handoff.Effect) handoff.Effect
-	log      *slog.Logger
-	steps    *cloud.Steps
+	rec      *cloud.Recorder
 }
 
 // handle settles chunk by chunk and names those that could not be judged: an empty list when there are none, because null would poison
@@ -38,38 +36,45 @@ type handler struct {
 func (h *handler) handle(ctx context.Context, e events.SQSEvent) (events.SQSEventResponse, error) {
 	out := events.SQSEventResponse{BatchItemFailures: []events.SQSBatchItemFailure{}}
 	deadline, _ := ctx.Deadline() // zero without one: a test
+	in := h.rec.Begin(ctx, "apply")
+	defer in.End(slog.Int("records", len(e.Records)))
 	for _, rec := range e.Records {
-		if err := h.record(ctx, rec, deadline); err != nil {
-			h.log.LogAttrs(ctx, slog.LevelError, "apply", slog.Any("err", err))
+		if err := h.record(ctx, in, rec, deadline); err != nil {
+			in.Tell(err)
 			out.BatchItemFailures = append(out.BatchItemFailures, events.SQSBatchItemFailure{ItemIdentifier: rec.MessageId})
 		}
 	}
 	return out, nil
 }
 
-func (h *handler) record(ctx context.Context, rec events.SQSMessage, deadline time.Time) error {
-	var m handoff.ChunkMessage
-	if err := json.Unmarshal([]byte(rec.Body), &m); err != nil {
-		return fmt.Errorf("a message that is not a chunk's: %w", err)
-	}
-	if m.Stream == "" || m.Version == 0 {
-		return errors.New("a message that names no page")
-	}
-	b, err := h.binder.Binding(m.Stream)
+func (h *handler) record(ctx context.Context, in *cloud.Invocation, rec events.SQSMessage, deadline time.Time) error {
+	b, m, err := h.chunk(rec.Body)
 	if err != nil {
-		return fmt.Errorf("apply %s: %w", m.Stream, err)
+		in.Failed(err)
+		return err
 	}
-	b.Effect = h.effectOf(m.Stream, b.Effect)
 	receives, err := strconv.Atoi(rec.Attributes["ApproximateReceiveCount"])
 	if err != nil || receives < 1 {
 		receives = 2 // unknown: not the first, so nothing is done blindly
 	}
 	r, err := h.engine.Apply(ctx, b, handoff.Delivery{ChunkMessage: m, Receives: receives, Deadline: deadline})
-	if err != nil {
-		return err
+	in.Applied(m, r, err)
+	return err
+}
+
+// chunk is what a message names, and the stream's binding with the team's own effect.
+func (h *handler) chunk(body string) (handoff.Binding, handoff.ChunkMessage, error) {
+	var m handoff.ChunkMessage
+	if err := json.Unmarshal([]byte(body), &m); err != nil {
+		return handoff.Binding{}, m, fmt.Errorf("a message that is not a chunk's: %w", err)
 	}
-	h.log.LogAttrs(ctx, slog.LevelInfo, "apply", slog.String("stream", string(m.Stream)), slog.Uint64("version", uint64(m.Version)),
-		slog.Int("chunk", m.Chunk), slog.Int("applied", r.Applied), slog.Int("ignored", r.Ignored), slog.Int("quarantined", r.Quarantined),
-		slog.Int("held", r.Held), slog.Int("retrying", r.Retrying), slog.Int("replayed", r.Replayed), slog.Bool("promoted", r.Promoted), h.steps.Take())
-	return nil
+	if m.Stream == "" || m.Version == 0 {
+		return handoff.Binding{}, m, &handoff.InvalidError{Reason: "a message that names no page"}
+	}
+	b, err := h.binder.Binding(m.Stream)
+	if err != nil {
+		return b, m, fmt.Errorf("apply %s: %w: %w", m.Stream, handoff.ErrConfig, err)
+	}
+	b.Effect = h.effectOf(m.Stream, b.Effect)
+	return b, m, nil
 }

@@ -55,7 +55,7 @@ func (p *protocol) Binding(s handoff.Stream) (handoff.Binding, error) {
 func subject(p *protocol) (*handler, *bytes.Buffer) {
 	var log bytes.Buffer
 	l := cloud.Log(&log, slog.LevelInfo)
-	return &handler{engine: p, binder: p, effectOf: custom, log: l, steps: cloud.NewSteps(l)}, &log
+	return &handler{engine: p, binder: p, effectOf: custom, rec: cloud.NewRecorder(l, cloud.Meter{}, time.Now)}, &log
 }
 
 func record(id, body, receives string) events.SQSMessage {
@@ -122,6 +122,28 @@ func TestFailuresAreNamed(t *testing.T) {
 		}
 		if raw, err := json.Marshal(out); err != nil || string(raw) != c.want {
 			t.Errorf("%q answers %s, want %s (%v)", c.bodies, raw, c.want, err)
+		}
+	}
+}
+
+// One Info line with the sums of the batch, and a line for each message that is not acknowledged: the caller of the function is not told why.
+func TestOneInfoLine(t *testing.T) {
+	t.Parallel()
+	h, log := subject(&protocol{report: handoff.ApplyReport{Applied: 20, Ignored: 3, Held: 1, Promoted: true}})
+	var e events.SQSEvent
+	for i, body := range []string{`{"stream":"orders","version":7,"chunk":0}`, `{"stream":"down","version":7,"chunk":0}`, `?`, `{"stream":"orders","version":7,"chunk":1}`} {
+		e.Records = append(e.Records, record(fmt.Sprint("m-", i), body, "1"))
+	}
+	if _, err := h.handle(t.Context(), e); err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(log.String()), "\n")
+	if len(lines) != 3 || strings.Count(log.String(), `"level":"INFO"`) != 1 || !strings.Contains(lines[2], `"level":"INFO"`) {
+		t.Fatalf("%d lines: %s", len(lines), log)
+	}
+	for _, has := range []string{`"records":4`, `"stream":"orders","version":7,"chunk":0`, `"failed":2`, `"class":"internal"`, `"events_applied":40`, `"events_settled":46`, `"events_held":2`} {
+		if !strings.Contains(lines[2], has) {
+			t.Errorf("no %s in %s", has, lines[2])
 		}
 	}
 }

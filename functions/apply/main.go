@@ -17,6 +17,6 @@ func main() {
 		slog.Error("start", slog.Any("err", err)) //nolint:sloglint // no invocation, no context
 		os.Exit(1)
 	}
-	h := &handler{engine: w.Engine, binder: w.Binder, effectOf: custom, log: w.Log, steps: w.Steps}
+	h := &handler{engine: w.Engine, binder: w.Binder, effectOf: custom, rec: w.Rec}
 	lambda.Start(h.handle)
 }

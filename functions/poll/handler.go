@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
 	"slices"
 	"strings"
 
@@ -39,9 +38,9 @@ type handler struct {
 	queue   handoff.Queue
 	streams lister
 	binder  binder
+	holds   cloud.Holds
 	defined []handoff.Stream // streams that a definition names
-	log     *slog.Logger
-	steps   *cloud.Steps
+	rec     *cloud.Recorder
 }
 
 // tick is the scheduler's event: all due streams, or the one it names.
@@ -55,22 +54,25 @@ func (h *handler) handle(ctx context.Context, raw json.RawMessage) (any, error) 
 	if err := json.Unmarshal(raw, &sqs); err == nil && len(sqs.Records) > 0 {
 		return h.continuations(ctx, sqs), nil
 	}
+	in := h.rec.Begin(ctx, "tick")
+	defer in.End()
 	var t tick
 	if err := json.Unmarshal(raw, &t); err != nil {
-		return nil, fmt.Errorf("an event that is neither a tick nor of SQS: %w", err)
-	}
-	streams, err := h.due(ctx, t)
-	if err != nil {
+		err = fmt.Errorf("an event that is neither a tick nor of SQS: %w", err)
+		in.Failed(err)
 		return nil, err
 	}
-	done, err := h.fanOut(ctx, streams)
-	h.log.LogAttrs(ctx, slog.LevelInfo, "tick", slog.Int("streams", len(streams)), slog.Any("did", done), h.steps.Take())
-	return done, err
+	streams, err := h.due(ctx, in, t)
+	if err != nil {
+		in.Failed(err)
+		return nil, err
+	}
+	return h.fanOut(ctx, in, streams)
 }
 
 // due gives the streams of a tick: what definitions name and what was started under one, retired ones left out. Whether one is due to be
-// fetched is the protocol's to say: an open page is swept at every tick.
-func (h *handler) due(ctx context.Context, t tick) ([]handoff.Stream, error) {
+// fetched is the protocol's to say: an open page is swept at every tick. One poll by name is no tick.
+func (h *handler) due(ctx context.Context, in *cloud.Invocation, t tick) ([]handoff.Stream, error) {
 	if t.Stream != "" {
 		return []handoff.Stream{t.Stream}, nil
 	}
@@ -78,23 +80,25 @@ func (h *handler) due(ctx context.Context, t tick) ([]handoff.Stream, error) {
 	if err != nil {
 		return nil, fmt.Errorf("tick: %w", err)
 	}
-	all := slices.Clone(h.defined)
+	all, orphans := slices.Clone(h.defined), 0
 	for _, e := range entries {
 		name, _, _ := strings.Cut(string(e.Stream), "/")
 		switch known := slices.Contains(h.defined, handoff.Stream(name)); {
-		case !known:
-			h.log.LogAttrs(ctx, slog.LevelWarn, "orphaned", slog.String("stream", string(e.Stream)))
 		case !e.RetiredAt.IsZero():
 			all = slices.DeleteFunc(all, func(s handoff.Stream) bool { return s == e.Stream })
+		case !known:
+			h.rec.Observe(ctx, handoff.Observation{Step: "orphan", Stream: e.Stream})
+			orphans++
 		case !slices.Contains(all, e.Stream):
 			all = append(all, e.Stream)
 		}
 	}
+	in.Tick(len(all), orphans)
 	return all, nil
 }
 
 // fanOut polls a sole stream here, and sends several a message each. One stream's failure stops no other.
-func (h *handler) fanOut(ctx context.Context, streams []handoff.Stream) (map[string]string, error) {
+func (h *handler) fanOut(ctx context.Context, in *cloud.Invocation, streams []handoff.Stream) (map[string]string, error) {
 	done := map[string]string{}
 	var errs []error
 	for _, s := range streams {
@@ -102,11 +106,12 @@ func (h *handler) fanOut(ctx context.Context, streams []handoff.Stream) (map[str
 		if len(streams) > inline {
 			done[string(s)] = "sent"
 			if err := h.queue.SendPoll(ctx, m, 0); err != nil {
+				in.Failed(err)
 				done[string(s)], errs = "failed", append(errs, err)
 			}
 			continue
 		}
-		did, err := h.poll(ctx, m)
+		did, err := h.poll(ctx, in, m)
 		if done[string(s)] = string(did); err != nil {
 			done[string(s)], errs = "failed", append(errs, err)
 		}
@@ -114,12 +119,16 @@ func (h *handler) fanOut(ctx context.Context, streams []handoff.Stream) (map[str
 	return done, errors.Join(errs...)
 }
 
-func (h *handler) poll(ctx context.Context, m handoff.PollMessage) (handoff.PollAct, error) {
+// poll polls a stream that has a definition; only such a one gets numbers of its own.
+func (h *handler) poll(ctx context.Context, in *cloud.Invocation, m handoff.PollMessage) (handoff.PollAct, error) {
 	b, err := h.binder.Binding(m.Stream)
 	if err != nil {
-		return "", fmt.Errorf("poll %s: %w", m.Stream, err)
+		err = fmt.Errorf("poll %s: %w: %w", m.Stream, handoff.ErrConfig, err)
+		in.Failed(err)
+		return "", err
 	}
 	r, err := h.engine.Poll(ctx, b, m)
+	in.Polled(h.holds, b.Settings, m, r, err)
 	return r.Did, err
 }
 
@@ -127,22 +136,29 @@ func (h *handler) poll(ctx context.Context, m handoff.PollMessage) (handoff.Poll
 // dead-letter queue, never a success.
 func (h *handler) continuations(ctx context.Context, e events.SQSEvent) events.SQSEventResponse {
 	out := events.SQSEventResponse{BatchItemFailures: []events.SQSBatchItemFailure{}}
+	in := h.rec.Begin(ctx, "poll")
+	defer in.End()
 	for _, rec := range e.Records {
-		var m handoff.PollMessage
-		did := handoff.PollAct("")
-		err := json.Unmarshal([]byte(rec.Body), &m)
-		if err == nil && m.Stream == "" {
-			err = errors.New("the message names no stream")
-		}
-		if err == nil {
-			did, err = h.poll(ctx, m)
-		}
-		level, attrs := slog.LevelInfo, []slog.Attr{slog.String("stream", string(m.Stream)), slog.String("did", string(did)), h.steps.Take()}
-		if err != nil {
-			level, attrs = slog.LevelError, append(attrs, slog.Any("err", err))
+		if err := h.continuation(ctx, in, rec.Body); err != nil {
+			in.Tell(err)
 			out.BatchItemFailures = append(out.BatchItemFailures, events.SQSBatchItemFailure{ItemIdentifier: rec.MessageId})
 		}
-		h.log.LogAttrs(ctx, level, "poll", attrs...)
 	}
 	return out
+}
+
+func (h *handler) continuation(ctx context.Context, in *cloud.Invocation, body string) error {
+	var m handoff.PollMessage
+	err := json.Unmarshal([]byte(body), &m)
+	if err != nil {
+		err = fmt.Errorf("a message that is not a poll's: %w", err)
+	} else if m.Stream == "" {
+		err = &handoff.InvalidError{Reason: "the message names no stream"}
+	}
+	if err != nil {
+		in.Failed(err)
+		return err
+	}
+	_, err = h.poll(ctx, in, m)
+	return err
 }

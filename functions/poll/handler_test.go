@@ -24,6 +24,9 @@ type protocol struct {
 	fails   map[handoff.Stream]error // of polls and of sends
 	entries []handoff.StreamEntry
 	listErr error
+	report  handoff.PollReport // of every poll; the zero value says opened
+	looked  []handoff.Stream   // whose holds were read
+	held    []handoff.Receipt
 }
 
 func (p *protocol) Poll(_ context.Context, b handoff.Binding, m handoff.PollMessage) (handoff.PollReport, error) {
@@ -31,7 +34,10 @@ func (p *protocol) Poll(_ context.Context, b handoff.Binding, m handoff.PollMess
 		return handoff.PollReport{}, fmt.Errorf("%s is bound for %s", b.Stream, m.Stream)
 	}
 	p.polled = append(p.polled, m)
-	return handoff.PollReport{Did: handoff.ActOpened}, p.fails[m.Stream]
+	if p.report.Did == "" {
+		p.report.Did = handoff.ActOpened
+	}
+	return p.report, p.fails[m.Stream]
 }
 
 func (p *protocol) SendPoll(_ context.Context, m handoff.PollMessage, delay time.Duration) error {
@@ -50,6 +56,11 @@ func (p *protocol) Streams(context.Context) ([]handoff.StreamEntry, error) {
 	return p.entries, p.listErr
 }
 
+func (p *protocol) HeldReceipts(_ context.Context, s handoff.Stream, _ string, _ int) ([]handoff.Receipt, string, error) {
+	p.looked = append(p.looked, s)
+	return p.held, "", nil
+}
+
 func (p *protocol) Binding(s handoff.Stream) (handoff.Binding, error) {
 	if name, _, _ := strings.Cut(string(s), "/"); name == "unknown" {
 		return handoff.Binding{}, errors.New("no definition of that name")
@@ -60,7 +71,7 @@ func (p *protocol) Binding(s handoff.Stream) (handoff.Binding, error) {
 func subject(p *protocol, defined ...handoff.Stream) (*handler, *bytes.Buffer) {
 	var log bytes.Buffer
 	l := cloud.Log(&log, slog.LevelInfo)
-	return &handler{engine: p, queue: p, streams: p, binder: p, defined: defined, log: l, steps: cloud.NewSteps(l)}, &log
+	return &handler{engine: p, queue: p, streams: p, binder: p, holds: p, defined: defined, rec: cloud.NewRecorder(l, cloud.Meter{}, time.Now)}, &log
 }
 
 func streams(ms []handoff.PollMessage) (names []string) {
@@ -111,7 +122,7 @@ func TestTickFansOut(t *testing.T) {
 	}
 	same(t, "polled", streams(p.polled))
 	same(t, "sent", streams(p.sent), "orders", "users", "orders/eu")
-	if !strings.Contains(log.String(), `"orphaned","stream":"gone"`) {
+	if !strings.Contains(log.String(), `"streams":3,"orphans":1,`) {
 		t.Errorf("an orphan is not told of: %s", log)
 	}
 }
@@ -180,14 +191,63 @@ func TestContinuations(t *testing.T) {
 		if out != want {
 			t.Errorf("%s answers %s, want %s", c.body, out, want)
 		}
-		if n := strings.Count(log.String(), "\n"); n != 1 {
-			t.Errorf("%s: %d log lines: %s", c.body, n, log)
+		info, rest := levels(log.String())
+		if info != 1 || rest == 0 == c.fail {
+			t.Errorf("%s: %d Info lines and %d others: %s", c.body, info, rest, log)
 		}
 		if c.body == good && !slices.Equal(p.polled, []handoff.PollMessage{{Stream: "orders/eu", Version: 7, Drive: true, Drain: 3}}) {
 			t.Errorf("polled %+v", p.polled)
 		}
 		if len(p.sent) > 0 {
 			t.Errorf("%s: sent %v", c.body, p.sent)
+		}
+	}
+}
+
+// levels counts Info lines and all others.
+func levels(log string) (info, rest int) {
+	info = strings.Count(log, `"level":"INFO"`)
+	return info, strings.Count(log, "\n") - info
+}
+
+// One Info line says what an invocation did, however it ends: what it polled, or that it could not. What is returned is not logged
+// besides: the runtime does that.
+func TestOneInfoLine(t *testing.T) {
+	t.Parallel()
+	down := errors.New("down")
+	for _, c := range []struct{ event, has string }{
+		{`{}`, `"msg":"tick","cold":true,`}, {`{"stream":"orders"}`, `"did":"opened"`}, {`{"stream":"down"}`, `"class":"internal","failed":1`},
+		{`{"stream":"unknown"}`, `"class":"config","failed":1`}, {`[]`, `"class":"invalid","failed":1`}, {`{"stream":7}`, `"class":"invalid"`},
+	} {
+		h, log := subject(&protocol{fails: map[handoff.Stream]error{"down": down}}, "orders")
+		_, _ = h.handle(t.Context(), json.RawMessage(c.event))
+		if info, rest := levels(log.String()); info != 1 || rest != 0 || !strings.Contains(log.String(), c.has) {
+			t.Errorf("%s: %d Info lines, %d others, without %s: %s", c.event, info, rest, c.has, log)
+		}
+	}
+	h, log := subject(&protocol{listErr: down}, "orders")
+	if _, err := h.handle(t.Context(), json.RawMessage(`{}`)); err == nil || strings.Contains(log.String(), `"streams"`) {
+		t.Errorf("a tick that reached no stream is a heartbeat: %s", log)
+	}
+}
+
+// A tick that meets a page it cannot turn reads that stream's holds, once; no other poll does.
+func TestHoldsAreReadOnABlockedTick(t *testing.T) {
+	t.Parallel()
+	stands := &handoff.Standing{Page: &handoff.Page{Version: 7}}
+	for _, c := range []struct {
+		event string
+		did   handoff.PollAct
+		want  []handoff.Stream
+	}{
+		{`{}`, handoff.ActBlocked, []handoff.Stream{"orders"}}, {`{}`, handoff.ActDriven, []handoff.Stream{"orders"}}, {`{}`, handoff.ActOpened, nil}, {`{}`, handoff.ActCaughtUp, nil},
+		{`{"Records":[{"body":"{\"stream\":\"orders\"}"}]}`, handoff.ActBlocked, []handoff.Stream{"orders"}},
+		{`{"Records":[{"body":"{\"stream\":\"orders\",\"version\":7}"}]}`, handoff.ActBlocked, nil},
+	} {
+		p := &protocol{report: handoff.PollReport{Did: c.did, Stands: stands}}
+		h, _ := subject(p, "orders")
+		if _, err := h.handle(t.Context(), json.RawMessage(c.event)); err != nil || !slices.Equal(p.looked, c.want) {
+			t.Errorf("%s, %s: read the holds of %q, want %q (%v)", c.event, c.did, p.looked, c.want, err)
 		}
 	}
 }

@@ -18,9 +18,8 @@ import (
 )
 
 type handler struct {
-	api   http.Handler
-	log   *slog.Logger
-	steps *cloud.Steps
+	api http.Handler
+	rec *cloud.Recorder
 }
 
 // actorKey carries the actor that the gateway vouched for.
@@ -37,20 +36,35 @@ func actorOf(r *http.Request) (string, error) {
 
 // handle turns an HTTP API event (payload 2.0) into a request and its answer back.
 func (h *handler) handle(ctx context.Context, e events.APIGatewayV2HTTPRequest) (events.APIGatewayV2HTTPResponse, error) {
+	in := h.rec.Begin(ctx, "review")
+	out, attrs, err := h.answer(ctx, e)
+	in.End(append(attrs, slog.Int("status", out.StatusCode))...)
+	return out, err
+}
+
+// answer also gives what the log may know of the request: never its path, which names events, nor a stranger's words.
+func (h *handler) answer(ctx context.Context, e events.APIGatewayV2HTTPRequest) (out events.APIGatewayV2HTTPResponse, attrs []slog.Attr, err error) {
 	who := actor(e.RequestContext)
 	if who == "" { // also for reading: payloads are nobody's but the operators'
-		h.log.LogAttrs(ctx, slog.LevelWarn, "review", slog.Int("status", http.StatusUnauthorized))
-		return refuse(reviewapi.Problem{Type: "unauthorized", Status: http.StatusUnauthorized, Detail: "the gateway vouches for nobody"})
+		out, err = refuse(reviewapi.Problem{Type: "unauthorized", Status: http.StatusUnauthorized, Detail: "the gateway vouches for nobody"})
+		return out, nil, err
 	}
+	attrs = []slog.Attr{slog.String("actor", who)}
 	req, err := request(context.WithValue(ctx, actorKey{}, who), e)
 	if err != nil { // its text repeats what was sent: the caller's to see, not the log's
-		h.log.LogAttrs(ctx, slog.LevelWarn, "review", slog.Int("status", http.StatusBadRequest), slog.String("actor", who))
-		return refuse(reviewapi.Problem{Type: "invalid", Status: http.StatusBadRequest, Detail: err.Error()})
+		out, err = refuse(reviewapi.Problem{Type: "invalid", Status: http.StatusBadRequest, Detail: err.Error()})
+		return out, attrs, err
 	}
+	attrs = append(attrs, slog.String("method", req.Method))
+	out, err = h.serve(req)
+	return out, attrs, err
+}
+
+// serve asks the API.
+func (h *handler) serve(req *http.Request) (events.APIGatewayV2HTTPResponse, error) {
 	rec := &recorder{header: http.Header{}}
 	h.api.ServeHTTP(rec, req)
 	rec.WriteHeader(http.StatusOK) // counts if nothing was written
-	h.log.LogAttrs(ctx, slog.LevelInfo, "review", slog.String("method", req.Method), slog.Int("status", rec.status), slog.String("actor", who), h.steps.Take())
 	if tooLarge(rec.body.Bytes()) {
 		return refuse(reviewapi.Problem{
 			Type: "too_large", Status: http.StatusRequestEntityTooLarge,

@@ -10,6 +10,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-lambda-go/events"
 
@@ -38,7 +39,7 @@ func (r *reviewer) Status(_ context.Context, s handoff.Stream) (handoff.StreamSt
 func subject(api http.Handler) (*handler, *bytes.Buffer) {
 	var log bytes.Buffer
 	l := cloud.Log(&log, slog.LevelInfo)
-	return &handler{api: api, log: l, steps: cloud.NewSteps(l)}, &log
+	return &handler{api: api, rec: cloud.NewRecorder(l, cloud.Meter{}, time.Now)}, &log
 }
 
 func real(t *testing.T) (*handler, *reviewer, *bytes.Buffer) {
@@ -222,6 +223,31 @@ func TestRequestAndAnswer(t *testing.T) {
 	e.Body = "not base64!"
 	if out, err = h.handle(t.Context(), e); err != nil || out.StatusCode != http.StatusBadRequest {
 		t.Errorf("a broken body: %+v, %v", out, err)
+	}
+}
+
+// One Info line, whoever asks and whatever comes of it; neither path nor body is in it.
+func TestOneInfoLine(t *testing.T) {
+	t.Parallel()
+	stranger := ask("GET", "/v1/streams/secret-stream", "")
+	stranger.RequestContext.Authorizer = nil
+	broken := ask("PUT", "/x", "not base64!")
+	broken.IsBase64Encoded = true
+	for _, c := range []struct {
+		e   events.APIGatewayV2HTTPRequest
+		has string
+	}{
+		{stranger, `"status":401`}, {broken, `"status":400`}, {ask("GET", "/v1/streams/secret-stream", ""), `"status":200`}, {ask("GET", "/secret-path", ""), `"status":404`},
+		{ask("POST", `/v1/streams/secret-stream/events/"secret-id"/decisions`, release), `"method":"POST","status":200`},
+	} {
+		h, _, log := real(t)
+		if _, err := h.handle(t.Context(), c.e); err != nil {
+			t.Fatal(err)
+		}
+		text := log.String()
+		if strings.Count(text, `"level":"INFO","msg":"review","cold":true`) != 1 || strings.Count(text, "\n") != 1 || !strings.Contains(text, c.has) || strings.Contains(text, "secret") {
+			t.Errorf("%s: %s", c.has, text)
+		}
 	}
 }
 

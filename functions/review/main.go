@@ -5,6 +5,7 @@ import (
 	"context"
 	"log/slog"
 	"os"
+	"time"
 
 	"github.com/aws/aws-lambda-go/lambda"
 
@@ -32,10 +33,7 @@ func build(ctx context.Context) (*handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	log := cloud.Log(os.Stdout, c.Log)
-	steps := cloud.NewSteps(log)
-	engine, state := cloud.Engine(sdk, c.Stores, c.Queues, c.Times, steps)
-	return &handler{api: reviewapi.New(reviewapi.Config{Engine: engine, State: state, Actor: actorOf, Report: func(ctx context.Context, err error) {
-		log.LogAttrs(ctx, slog.LevelError, "unknown outcome", slog.Any("err", err))
-	}}), log: log, steps: steps}, nil
+	rec := cloud.NewRecorder(cloud.Log(os.Stdout, c.Log), cloud.MeterOf(os.Stdout, c.Metrics, cloud.Timing(c.Times)), time.Now)
+	engine, state := cloud.Engine(sdk, c.Stores, c.Queues, c.Times, rec)
+	return &handler{api: reviewapi.New(reviewapi.Config{Engine: engine, State: state, Actor: actorOf, Report: rec.Report}), rec: rec}, nil
 }

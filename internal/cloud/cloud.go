@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"io"
 	"net/http"
 	"time"
 
@@ -83,6 +84,15 @@ func Engine(c aws.Config, s config.Stores, q config.Queues, t config.Times, o ha
 		State: state, Archive: archive, Queue: sqsqueue.New(sqs.NewFromConfig(c), q.Chunks, q.Polls),
 		Clock: wallClock{}, IDs: randomIDs{}, Observer: o, Timing: Timing(t),
 	}), state
+}
+
+// MeterOf is where a function's numbers go, and under which names.
+func MeterOf(out io.Writer, m config.Metrics, t handoff.Timing) Meter {
+	meter := Meter{Out: out, Namespace: m.Namespace, Service: m.Service, ByStream: m.By == config.ByStream, Slow: t.DriveLease}
+	if m.By == config.Off {
+		meter.Out = nil
+	}
+	return meter
 }
 
 type wallClock struct{}

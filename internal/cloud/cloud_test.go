@@ -1,10 +1,6 @@
 package cloud
 
 import (
-	"bytes"
-	"encoding/json"
-	"errors"
-	"log/slog"
 	"testing"
 	"time"
 
@@ -42,41 +38,5 @@ func TestRetriesEndInside(t *testing.T) {
 	t.Parallel()
 	if longest, life := maxTries*callTimeout+(maxTries-1)*maxBackoff, handoff.DefaultTiming().FunctionLife; longest >= life {
 		t.Errorf("a call may take %s, a function lives %s", longest, life)
-	}
-}
-
-// Steps are counted until they are taken; what needs a person is told at once. No id of the source's is in a line.
-func TestSteps(t *testing.T) {
-	t.Parallel()
-	var out bytes.Buffer
-	log := Log(&out, slog.LevelInfo)
-	s := NewSteps(log)
-	for _, o := range []handoff.Observation{
-		{Step: "settle", Stream: "orders"}, {Step: "settle", Stream: "orders"}, {Step: "open", Stream: "orders"},
-		{Step: "hold", Stream: "orders", EventID: `"ann@example.com"`}, {Step: "promote", Stream: "orders", Err: errors.New("refused")},
-	} {
-		s.Observe(t.Context(), o)
-	}
-	if n := bytes.Count(out.Bytes(), []byte("\n")); n != 2 || bytes.Contains(out.Bytes(), []byte("ann@")) {
-		t.Errorf("%d lines: %s", n, &out)
-	}
-	out.Reset()
-	log.LogAttrs(t.Context(), slog.LevelInfo, "done", s.Take())
-	var line struct{ Steps map[string]int }
-	if err := json.Unmarshal(out.Bytes(), &line); err != nil {
-		t.Fatal(err)
-	}
-	if want := (map[string]int{"settle": 2, "open": 1, "hold": 1, "promote": 1}); len(line.Steps) != len(want) {
-		t.Errorf("counted %v, want %v", line.Steps, want)
-	} else {
-		for step, n := range want {
-			if line.Steps[step] != n {
-				t.Errorf("%s counted %d times, want %d", step, line.Steps[step], n)
-			}
-		}
-	}
-	out.Reset()
-	if log.LogAttrs(t.Context(), slog.LevelInfo, "again", s.Take()); bytes.Contains(out.Bytes(), []byte("settle")) {
-		t.Errorf("what was taken is told again: %s", &out)
 	}
 }

@@ -3,7 +3,7 @@ package cloudbind
 import (
 	"context"
 	"io"
-	"log/slog"
+	"time"
 
 	"github.com/turnleaf/turnleaf/internal/bind"
 	"github.com/turnleaf/turnleaf/internal/cloud"
@@ -18,11 +18,10 @@ type Worker struct {
 	State   *ddbstate.Store
 	Binder  *bind.Binder
 	Defined []handoff.Stream // that a definition names
-	Log     *slog.Logger
-	Steps   *cloud.Steps
+	Rec     *cloud.Recorder
 }
 
-// Open reads the environment and joins everything; log lines go to out.
+// Open reads the environment and joins everything; log lines and metrics go to out.
 func Open(ctx context.Context, getenv func(string) string, out io.Writer) (*Worker, error) {
 	c, err := config.ParseWorker(getenv)
 	if err != nil {
@@ -32,11 +31,11 @@ func Open(ctx context.Context, getenv func(string) string, out io.Writer) (*Work
 	if err != nil {
 		return nil, err
 	}
-	w := &Worker{Log: cloud.Log(out, c.Log)}
+	w := &Worker{}
 	if w.Binder, w.Defined, err = Load(sdk, c.Streams); err != nil {
 		return nil, err
 	}
-	w.Steps = cloud.NewSteps(w.Log)
-	w.Engine, w.State = cloud.Engine(sdk, c.Stores, c.Queues, c.Times, w.Steps)
+	w.Rec = cloud.NewRecorder(cloud.Log(out, c.Log), cloud.MeterOf(out, c.Metrics, cloud.Timing(c.Times)), time.Now)
+	w.Engine, w.State = cloud.Engine(sdk, c.Stores, c.Queues, c.Times, w.Rec)
 	return w, nil
 }

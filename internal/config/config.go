@@ -35,11 +35,29 @@ type Times struct {
 	Archive    time.Duration // TURNLEAF_ARCHIVE_DAYS: after which the bucket's lifecycle rule removes an object; 0 is never
 }
 
+// MetricsBy says how fine a function's numbers are.
+type MetricsBy string
+
+// The values of TURNLEAF_METRICS.
+const (
+	ByStream  MetricsBy = "stream"  // one set of metrics for the whole stack, and one for every stream
+	ByService MetricsBy = "service" // the first alone: CloudWatch bills by the metric
+	Off       MetricsBy = "off"
+)
+
+// Metrics say under which names a function's numbers are published.
+type Metrics struct {
+	Namespace string    // TURNLEAF_NAMESPACE: CloudWatch's; default Turnleaf
+	Service   string    // TURNLEAF_SERVICE: the dimension that keeps several stacks apart; default turnleaf
+	By        MetricsBy // TURNLEAF_METRICS: stream, service or off; default stream
+}
+
 // Worker is the configuration of poll and apply.
 type Worker struct {
 	Stores
 	Queues
 	Times
+	Metrics
 	Streams string // TURNLEAF_STREAMS: the folder of stream definitions; default: streams beside the binary
 	Log     slog.Level
 }
@@ -49,6 +67,7 @@ type Review struct {
 	Stores
 	Queues
 	Times
+	Metrics
 	Log slog.Level
 }
 
@@ -125,6 +144,31 @@ func (e *env) times() Times {
 	return t
 }
 
+// or reads a variable that has a default.
+func (e *env) or(name, fallback string) string {
+	if v := e.get(name); v != "" {
+		return v
+	}
+	return fallback
+}
+
+// metrics: a namespace is CloudWatch's to judge, but for its own, which takes nobody else's numbers.
+func (e *env) metrics() Metrics {
+	m := Metrics{
+		Namespace: e.or("TURNLEAF_NAMESPACE", "Turnleaf"), Service: e.or("TURNLEAF_SERVICE", "turnleaf"),
+		By: MetricsBy(e.or("TURNLEAF_METRICS", string(ByStream))),
+	}
+	if strings.HasPrefix(m.Namespace, "AWS/") {
+		e.fail("TURNLEAF_NAMESPACE", "begins with AWS/, which is CloudWatch's own")
+	}
+	switch m.By {
+	case ByStream, ByService, Off:
+	default:
+		e.fail("TURNLEAF_METRICS", "is %.20q: stream, service or off", m.By)
+	}
+	return m
+}
+
 func (e *env) level() (l slog.Level) {
 	text := e.get("TURNLEAF_LOG")
 	if text == "" {
@@ -139,7 +183,7 @@ func (e *env) level() (l slog.Level) {
 // ParseWorker reads the configuration of poll and apply.
 func ParseWorker(getenv func(string) string) (Worker, error) {
 	e := &env{get: getenv}
-	w := Worker{Stores: e.stores(), Queues: e.queues(), Times: e.times(), Log: e.level(), Streams: getenv("TURNLEAF_STREAMS")}
+	w := Worker{Stores: e.stores(), Queues: e.queues(), Times: e.times(), Metrics: e.metrics(), Log: e.level(), Streams: getenv("TURNLEAF_STREAMS")}
 	if w.Streams == "" {
 		w.Streams = "streams"
 		if root := getenv("LAMBDA_TASK_ROOT"); root != "" {
@@ -152,5 +196,5 @@ func ParseWorker(getenv func(string) string) (Worker, error) {
 // ParseReview reads the configuration of review.
 func ParseReview(getenv func(string) string) (Review, error) {
 	e := &env{get: getenv}
-	return Review{Stores: e.stores(), Queues: e.queues(), Times: e.times(), Log: e.level()}, errors.Join(e.errs...)
+	return Review{Stores: e.stores(), Queues: e.queues(), Times: e.times(), Metrics: e.metrics(), Log: e.level()}, errors.Join(e.errs...)
 }

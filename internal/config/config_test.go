@@ -27,6 +27,7 @@ func TestDefaults(t *testing.T) {
 	want := Worker{
 		Stores: Stores{StreamsTable: "s", ReceiptsTable: "r", ProjectionsTable: "p", Bucket: "b"}, Queues: Queues{Chunks: "cq", Polls: "pq"},
 		Times: Times{Function: 30 * time.Second, Visibility: 3 * time.Minute, Tick: time.Minute, Archive: 90 * 24 * time.Hour}, Streams: "/var/task/streams", Log: slog.LevelInfo,
+		Metrics: Metrics{Namespace: "Turnleaf", Service: "turnleaf", By: ByStream},
 	}
 	if w != want {
 		t.Errorf("got %+v, want %+v", w, want)
@@ -38,7 +39,7 @@ func TestEveryBadVariableIsNamed(t *testing.T) {
 	t.Parallel()
 	m := map[string]string{
 		"TURNLEAF_BUCKET": "b", "TURNLEAF_PREFIX": "no-slash", "TURNLEAF_FUNCTION_SECONDS": "soon", "TURNLEAF_VISIBILITY_SECONDS": "30",
-		"TURNLEAF_TICK_SECONDS": "0", "TURNLEAF_LOG": "loud", "TURNLEAF_ARCHIVE_DAYS": "-1", "TURNLEAF_RECORD_DAYS": "x",
+		"TURNLEAF_TICK_SECONDS": "0", "TURNLEAF_LOG": "loud", "TURNLEAF_NAMESPACE": "AWS/SQS", "TURNLEAF_METRICS": "some", "TURNLEAF_ARCHIVE_DAYS": "-1", "TURNLEAF_RECORD_DAYS": "x",
 	}
 	_, workerErr := ParseWorker(getenv(m))
 	_, reviewErr := ParseReview(getenv(m))
@@ -48,7 +49,7 @@ func TestEveryBadVariableIsNamed(t *testing.T) {
 		}
 		for _, name := range []string{
 			"TURNLEAF_STREAMS_TABLE", "TURNLEAF_RECEIPTS_TABLE", "TURNLEAF_PROJECTIONS_TABLE", "TURNLEAF_PREFIX", "TURNLEAF_CHUNK_QUEUE",
-			"TURNLEAF_POLL_QUEUE", "TURNLEAF_FUNCTION_SECONDS", "TURNLEAF_TICK_SECONDS", "TURNLEAF_LOG", "TURNLEAF_ARCHIVE_DAYS", "TURNLEAF_RECORD_DAYS",
+			"TURNLEAF_POLL_QUEUE", "TURNLEAF_FUNCTION_SECONDS", "TURNLEAF_TICK_SECONDS", "TURNLEAF_LOG", "TURNLEAF_NAMESPACE", "TURNLEAF_METRICS", "TURNLEAF_ARCHIVE_DAYS", "TURNLEAF_RECORD_DAYS",
 		} {
 			if !strings.Contains(err.Error(), name+": ") {
 				t.Errorf("%s is not named in:\n%v", name, err)

@@ -23,7 +23,7 @@ func TestItemsStaySmall(t *testing.T) {
 	t.Parallel()
 	p := handoff.Page{
 		Stream: "customer-events/eu-central", Version: 123456789, Token: strings.Repeat("t", 36), RequestCursorHash: hash("a")[:32], NextCursorHash: hash("b")[:32],
-		Events: 2500, Replays: 100, Chunks: 100, Drives: 12, DrivenAt: noon, Abandoned: true, Lost: true, OpenedAt: noon, EffectHash: hash("e"),
+		Events: 2500, Replays: 100, Chunks: 100, Drives: 12, DrivenAt: noon, Abandoned: true, Lost: true, OpenedAt: noon, OldestAt: noon, EffectHash: hash("e"),
 	}
 	for k := range handoff.MaxChunks {
 		p.ChunksDone = p.ChunksDone.With(k)

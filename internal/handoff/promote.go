@@ -49,7 +49,7 @@ func (e *Engine) turn(ctx context.Context, b Binding, asked Checkpoint, c candid
 	if !done {
 		return report(after, ActStale, "the stream changed meanwhile"), nil
 	}
-	e.observe(ctx, Observation{Step: "promote", Stream: b.Stream, Version: page.Version})
+	e.observe(ctx, Observation{Step: "turn", Stream: b.Stream, Version: page.Version, Count: j.replays})
 	r := report(after, ActTurned, "")
 	r.Replays = j.replays
 	return r, e.goOn(ctx, after, dir)

@@ -41,7 +41,7 @@ func sampleCheckpoint(s handoff.Stream, p handoff.Position) handoff.Checkpoint {
 		PrefixFloor: p, FloorOpen: true, Bootstrap: true,
 		Stalls: 3, StalledSince: at(5), RefusedSince: at(6), TokenRefusals: 4,
 		Failures: 5, FailingSince: at(7), FailureClass: "http_500", Unreadable: 6,
-		Epoch: bigNumber, StartedAt: at(8), UpdatedAt: at(9), KeptAt: at(10),
+		Epoch: bigNumber, StartedAt: at(8), UpdatedAt: at(9), KeptAt: at(10), Behind: at(11),
 	}
 }
 
@@ -53,7 +53,7 @@ func samplePage(s handoff.Stream, v handoff.Version) handoff.Page {
 	return handoff.Page{
 		Stream: s, Version: v, Token: "t1", RequestCursorHash: "h1", NextCursorHash: "h2", Events: 2500, Replays: 3, Chunks: 100,
 		ChunksDone: handoff.ChunkSet{}.With(0).With(63).With(64).With(99), Drives: 4, DrivenAt: at(1), Abandoned: true, Lost: true,
-		OpenedAt: at(2), EffectHash: "e1", ExpiresAt: at(3).Truncate(time.Second), // a store may keep whole seconds
+		OpenedAt: at(2), EffectHash: "e1", OldestAt: at(4), ExpiresAt: at(3).Truncate(time.Second), // a store may keep whole seconds
 	}
 }
 
@@ -64,7 +64,7 @@ func sampleDirectory(s handoff.Stream, v handoff.Version, p handoff.Position) ha
 		AppliedPosition: p, TokenRefusals: 2, AppliedBefore: p, Floor: p, ReceiptRetention: 90 * 24 * time.Hour, Drain: 3,
 		Raw: handoff.ObjectRef{Key: "raw", Digest: "d1"}, Object: handoff.ObjectRef{Key: "events", Digest: "d2"},
 		Chunks:   []handoff.ChunkRef{{Offset: 1, Length: bigNumber, Digest: "d3", Events: 25}, {Offset: bigNumber, Length: 1, Digest: "d4", Events: 1}},
-		Revision: "rev", Effect: "e1",
+		Revision: "rev", Effect: "e1", Behind: at(2),
 	}
 }
 

@@ -3,6 +3,7 @@ package reviewapi
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -22,6 +23,8 @@ type Client struct {
 	Base  string // e.g. http://127.0.0.1:4321
 	Token string // of Loopback; empty sends none
 	HTTP  http.RoundTripper
+	// Coded sends names and ids in a form that an HTTP API of AWS hands on as it came; functions/review takes both.
+	Coded bool
 }
 
 // maxAnswer bounds what a client reads.
@@ -80,6 +83,24 @@ func segment(s string) string {
 	return url.PathEscape(s)
 }
 
+// coded rewrites an escaped path for a gateway that decodes it before it routes: a segment of more than letters, digits, _ and - becomes
+// ~ and the base64url of its text. A slash in a name would end it otherwise, and a question mark the path.
+func coded(path string) string {
+	segments := strings.Split(path, "/")
+	for i, s := range segments {
+		text, err := url.PathUnescape(s)
+		if err != nil || !strings.ContainsFunc(text, needsCode) {
+			continue // escaped by segment, so it unescapes; or plain
+		}
+		segments[i] = "~" + base64.RawURLEncoding.EncodeToString([]byte(text))
+	}
+	return strings.Join(segments, "/")
+}
+
+func needsCode(r rune) bool {
+	return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-')
+}
+
 // call sends one request and reads its answer into out.
 func (c *Client) call(ctx context.Context, method, path string, query url.Values, header http.Header, in, out any) error {
 	var body io.Reader
@@ -89,6 +110,9 @@ func (c *Client) call(ctx context.Context, method, path string, query url.Values
 			return &handoff.InvalidError{Reason: "encode request: " + err.Error()}
 		}
 		body = bytes.NewReader(b)
+	}
+	if c.Coded {
+		path = coded(path)
 	}
 	if len(query) > 0 {
 		path += "?" + query.Encode()

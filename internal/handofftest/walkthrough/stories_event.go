@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/turnleaf/turnleaf/internal/fault"
 	"github.com/turnleaf/turnleaf/internal/handoff"
 )
 
@@ -130,12 +131,12 @@ func crashLoop(t *testing.T, open func(*testing.T) Backend) {
 	m := w.queue.takeChunks()[0]
 	deliver := func(n int) {
 		w.Helper()
-		if _, err := w.engine.Apply(w.ctx, w.b, handoff.Delivery{ChunkMessage: m, Receives: n}); err != nil && !errors.Is(err, errDead) {
+		if _, err := w.engine.Apply(w.ctx, w.b, handoff.Delivery{ChunkMessage: m, Receives: n}); err != nil && !errors.Is(err, fault.ErrDead) {
 			w.Fatal(err)
 		}
 	}
 	for n := 1; n <= 4; n++ {
-		w.die("before", "settle")
+		w.die("before", "apply/settle")
 		deliver(n)
 		w.restart()
 		w.clock.advance(time.Minute)
@@ -174,7 +175,7 @@ func crashLoop(t *testing.T, open func(*testing.T) Backend) {
 	w.tick(handoff.ActOpened)
 	m = w.queue.takeChunks()[0]
 	for n := 1; n <= 5; n++ {
-		w.die("before", "settle")
+		w.die("before", "apply/settle")
 		deliver(n)
 		w.restart()
 	}
@@ -185,7 +186,7 @@ func crashLoop(t *testing.T, open func(*testing.T) Backend) {
 	w.tick(handoff.ActOpened)
 	m = w.queue.takeChunks()[0]
 	for n := 1; n <= 4; n++ {
-		w.die("before", "settle")
+		w.die("before", "apply/settle")
 		deliver(n)
 		w.restart()
 		w.clock.advance(time.Minute)

@@ -48,7 +48,7 @@ func resetRacingPromote(t *testing.T, open func(*testing.T) Backend) {
 				w.Fatal(err)
 			}
 			w.apply()
-			if hook := w.tap.armed(); hook != "" {
+			if hook := w.tap.Armed(); hook != "" {
 				w.Fatalf("the hook %s never ran", hook)
 			}
 			w.at(2, "r")
@@ -87,7 +87,7 @@ func applyWakesAfterReset(t *testing.T, open func(*testing.T) Backend) {
 		w.source.page("c0", "c1", ev(1, "a"))
 		w.source.end("r", "r")
 		w.tick(handoff.ActOpened)
-		w.tap.hook("before", "settle", func() error {
+		w.tap.hook("before", "apply/settle", func() error {
 			w.must(w.command(handoff.Decision{Kind: handoff.DecideReset, Cursor: "r"}))
 			_, err := w.poll(w.other, handoff.PollMessage{})
 			return err
@@ -108,7 +108,7 @@ func applyWakesAfterReset(t *testing.T, open func(*testing.T) Backend) {
 		w.must(w.command(handoff.Decision{Kind: handoff.DecideReset, Cursor: "r"}))
 		w.tick(handoff.ActOpened)
 		delete(w.policy, "1")
-		w.tap.hook("before", "settle", func() error {
+		w.tap.hook("before", "apply/settle", func() error {
 			w.must(w.command(handoff.Decision{Kind: handoff.DecideReset, Cursor: "s"}))
 			_, err := w.poll(w.other, handoff.PollMessage{})
 			return err
@@ -125,7 +125,7 @@ func applyWakesAfterReset(t *testing.T, open func(*testing.T) Backend) {
 		w.source.page("c0", "c1", ev(1, "a"))
 		w.source.end("r", "r", ev(1, "a"))
 		w.tick(handoff.ActOpened)
-		w.tap.hook("before", "settle", func() error {
+		w.tap.hook("before", "apply/settle", func() error {
 			w.must(w.command(handoff.Decision{Kind: handoff.DecideReset, Cursor: "r"}))
 			w.policy["1"] = handoff.Ruling{Verdict: handoff.VerdictHold, Rule: "no"}
 			if _, err := w.poll(w.other, handoff.PollMessage{}); err != nil {
@@ -320,7 +320,7 @@ func prefixWakesLate(t *testing.T, open func(*testing.T) Backend) {
 		return nil
 	})
 	w.tick(handoff.ActDriven)
-	if hook := w.tap.armed(); hook != "" {
+	if hook := w.tap.Armed(); hook != "" {
 		w.Fatalf("the hook %s never ran", hook)
 	}
 	w.applied("3")

@@ -64,7 +64,7 @@ func orphanedRacingRetire(t *testing.T, open func(*testing.T) Backend) {
 		w.b.Definition = string(w.b.Stream)
 		w.source.end("c0", "c0")
 		w.settleAll()
-		w.tap.hook(when, "read-checkpoint", func() error { return w.command(handoff.Decision{Kind: handoff.DecideRetire, Rev: 1}) })
+		w.tap.hook(when, "read/checkpoint", func() error { return w.command(handoff.Decision{Kind: handoff.DecideRetire, Rev: 1}) })
 		w.roll()
 		r := w.roll()
 		if _, ok := w.orphan(r); ok {

@@ -79,7 +79,7 @@ func sleptClaim(t *testing.T, open func(*testing.T) Backend) {
 	w.source.end("c2", "c2")
 	w.settleOpenPage()
 	w.tick(handoff.ActOpened)
-	w.tap.hook("after", "settle", func() error { w.clock.advance(2 * time.Minute); return nil })
+	w.tap.hook("after", "apply/claim", func() error { w.clock.advance(2 * time.Minute); return nil })
 	w.apply()
 	if r := w.is("2", handoff.Retrying); r.Attempt != nil || len(w.sink.calls) != 1 {
 		w.Fatalf("attempt %v, calls %v: a sleeper called under an expired claim", r.Attempt, w.sink.calls)
@@ -158,7 +158,6 @@ func retries(t *testing.T, open func(*testing.T) Backend) {
 		w.Fatalf("early copies sent %d messages and made %d calls", len(w.queue.chunks), len(w.sink.calls)-2)
 	}
 	w.must(w.decide(handoff.DecideRetryNow, "1"))
-	w.tap.dead = false
 	if _, err := w.engine.Apply(w.ctx, w.b, handoff.Delivery{ChunkMessage: m, Receives: 2}); err != nil {
 		w.Fatal(err)
 	}
@@ -183,7 +182,7 @@ func effectChanged(t *testing.T, open func(*testing.T) Backend) {
 	w.source.end("c1", "c1")
 	w.tick(handoff.ActOpened)
 	m := w.queue.takeChunks()[0]
-	w.die("before", "settle") // the call was made, its receipt never written
+	w.die("before", "apply/settle") // the call was made, its receipt never written
 	_, _ = w.engine.Apply(w.ctx, w.b, handoff.Delivery{ChunkMessage: m, Receives: 1})
 	w.restart()
 	w.b.Settings.Effect = "e2"

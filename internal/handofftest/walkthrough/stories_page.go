@@ -23,7 +23,7 @@ func overlapWithCrash(t *testing.T, open func(*testing.T) Backend) {
 		w.Fatalf("the page opened with %d events and %d replays, want 106 and 107 new, 104 a replay", r.Events, r.Replays)
 	}
 	// 106 and 107 are one lane: die after 106 is durable, before 107.
-	w.die("after", "settle")
+	w.die("after", "apply/settle")
 	w.apply()
 	w.is("106", handoff.Applied)
 	if _, ok := w.receipt("107"); ok {
@@ -105,7 +105,7 @@ func staleConcurrentRetry(t *testing.T, open func(*testing.T) Backend) {
 	w.source.end("c1", "c1")
 	w.tick(handoff.ActOpened)
 	m := w.queue.takeChunks()[0]
-	w.tap.hook("before", "settle", func() error { // the other one does everything while this one sleeps
+	w.tap.hook("before", "apply/settle", func() error { // the other one does everything while this one sleeps
 		if _, err := w.other.Apply(w.ctx, w.b, handoff.Delivery{ChunkMessage: m, Receives: 1}); err != nil {
 			w.Error(err)
 		}
@@ -197,7 +197,7 @@ func acknowledgementLost(t *testing.T, open func(*testing.T) Backend) {
 	w.source.end("c1", "c1")
 	w.tap.hook("after", "open", func() error { return fmt.Errorf("%w: the line went dead", handoff.ErrUnknown) })
 	w.tick(handoff.ActOpened) // read back by token: our own page
-	w.tap.hook("after", "settle", func() error { return fmt.Errorf("%w: the line went dead", handoff.ErrUnknown) })
+	w.tap.hook("after", "apply/settle", func() error { return fmt.Errorf("%w: the line went dead", handoff.ErrUnknown) })
 	m := w.queue.takeChunks()[0]
 	if r, err := w.engine.Apply(w.ctx, w.b, handoff.Delivery{ChunkMessage: m, Receives: 1}); err != nil || r.Applied != 2 || r.Replayed != 0 {
 		w.Fatalf("%+v, %v: a receipt that is read back under our own token is success", r, err)
@@ -208,7 +208,7 @@ func acknowledgementLost(t *testing.T, open func(*testing.T) Backend) {
 	w.source.end("c1", "c2", ev(3, "a"))
 	w.source.end("c2", "c2")
 	w.tick(handoff.ActOpened)
-	w.die("after", "settle")
+	w.die("after", "apply/settle")
 	w.apply()
 	w.is("3", handoff.Applied)
 	w.at(2, "c1") // applied, and the cursor still waits
@@ -288,7 +288,7 @@ func deadline(t *testing.T, open func(*testing.T) Backend) {
 	w.source.end("c1", "c1")
 	w.tick(handoff.ActOpened)
 	m := w.queue.takeChunks()[0]
-	w.tap.hook("after", "settle", func() error { w.clock.advance(25 * time.Second); return nil })
+	w.tap.hook("after", "apply/settle", func() error { w.clock.advance(25 * time.Second); return nil })
 	d := handoff.Delivery{ChunkMessage: m, Receives: 1, Deadline: w.clock.Now().Add(30 * time.Second)}
 	r, err := w.engine.Apply(w.ctx, w.b, d)
 	w.must(err)

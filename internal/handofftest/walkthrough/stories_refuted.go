@@ -104,14 +104,14 @@ func deadlineBetweenCalls(t *testing.T, open func(*testing.T) Backend) {
 	hook = func() {
 		w.clock.advance(4 * time.Second)
 		if w.clock.Now().After(dl) {
-			w.tap.dead = true // Lambda killed it
+			w.tap.Kill() // Lambda killed it
 		}
 		w.sink.onCall = hook
 	}
 	w.sink.onCall = hook
 	m := w.queue.takeChunks()[0]
 	_, err := w.engine.Apply(w.ctx, w.b, handoff.Delivery{ChunkMessage: m, Receives: 1, Deadline: dl})
-	if w.tap.dead {
+	if w.tap.Dead() {
 		w.Errorf("still calling after the deadline (%v); calls %v", err, w.sink.calls)
 	}
 	w.restart()
@@ -161,7 +161,7 @@ func lostStartIsNoDeath(t *testing.T, open func(*testing.T) Backend) {
 	w.tick(handoff.ActOpened)
 	m := w.queue.takeChunks()[0]
 	for n := 2; n <= 4; n++ {
-		w.tap.hook("after", "start-count", func() error { return fmt.Errorf("%w: throttled", handoff.ErrUnknown) })
+		w.tap.hook("after", "poison/count", func() error { return fmt.Errorf("%w: throttled", handoff.ErrUnknown) })
 		if _, err := w.engine.Apply(w.ctx, w.b, handoff.Delivery{ChunkMessage: m, Receives: n}); err == nil {
 			w.Fatal("no error")
 		}
@@ -279,10 +279,10 @@ func turnRacingOpen(t *testing.T, open func(*testing.T) Backend) {
 		}
 		return err
 	})
-	n := len(w.tap.ops)
+	n := len(w.tap.Calls())
 	r, err := w.poll(w.engine, handoff.PollMessage{})
 	if err != nil {
-		w.Errorf("%v %v after %d operations", r.Did, err, len(w.tap.ops)-n)
+		w.Errorf("%v %v after %d operations", r.Did, err, len(w.tap.Calls())-n)
 	}
 }
 

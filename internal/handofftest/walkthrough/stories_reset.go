@@ -116,8 +116,7 @@ func closingWakesLate(t *testing.T, open func(*testing.T) Backend) {
 	w.tick(handoff.ActOpened)
 	w.apply()
 	w.must(w.command(handoff.Decision{Kind: handoff.DecideReset, Cursor: "r"}))
-	w.tap.hook("before", "settle", func() error {
-		w.tap.dead = false
+	w.tap.hook("before", "close/settle", func() error {
 		for range 2 { // another poll closes, turns version 2 and opens version 3, where event 1 is held again
 			if _, err := w.poll(w.other, handoff.PollMessage{}); err != nil {
 				w.Error(err)

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/turnleaf/turnleaf/internal/fault"
 	"github.com/turnleaf/turnleaf/internal/handoff"
 )
 
@@ -108,9 +109,6 @@ type world struct {
 	engine *handoff.Engine // the process under test
 	other  *handoff.Engine // another process, never faulted
 	b      handoff.Binding
-	// of a sweep
-	hit                string
-	steps, redelivered int
 }
 
 // stage opens a world whose stream starts at cursor "c0".
@@ -134,6 +132,7 @@ func stage(t *testing.T, open func(*testing.T) Backend, edit ...func(*handoff.Se
 		f(&w.b.Settings)
 	}
 	w.restart()
+	t.Cleanup(w.missed)
 	w.other = handoff.New(w.deps(inner.State, inner.Archive, w.queue))
 	return w
 }
@@ -144,17 +143,25 @@ func (w *world) deps(s handoff.State, a handoff.Archive, q handoff.Queue) handof
 
 // restart begins a new process on what is stored: nothing in memory survives.
 func (w *world) restart() {
-	w.tap = &tap{state: w.inner.State, archive: w.inner.Archive, queue: w.queue}
-	w.engine = handoff.New(w.deps(w.tap, tappedArchive{w.tap}, tappedQueue{w.tap}))
+	w.missed()
+	w.tap = &tap{Process: fault.New(nil), archive: w.inner.Archive}
+	w.engine = handoff.New(w.deps(w.tap.State(w.inner.State), w.tap.Archive(behind{w.tap}), w.tap.Queue(w.queue)))
 }
 
-// die makes the process die right before or after an operation of that name happens.
-func (w *world) die(when, op string) {
-	hook := func() error { w.tap.dead = true; return errDead }
-	w.tap.hook(when, op, hook)
+// missed fails a story whose fault never struck: it proves nothing.
+func (w *world) missed() {
+	if w.tap == nil {
+		return
+	}
+	if hook := w.tap.Armed(); hook != "" {
+		w.Errorf("the hook %s never ran", hook)
+	}
 }
 
-var errDead = errors.New("the process died here")
+// die makes the process die right before or after the next call of a site.
+func (w *world) die(when, site string) {
+	w.tap.hook(when, site, func() error { w.tap.Kill(); return fault.ErrDead })
+}
 
 func (w *world) poll(e *handoff.Engine, m handoff.PollMessage) (handoff.PollReport, error) {
 	m.Stream = w.b.Stream
@@ -178,7 +185,7 @@ func (w *world) tick(want handoff.PollAct) handoff.PollReport {
 func (w *world) apply() {
 	w.Helper()
 	for _, m := range w.queue.takeChunks() {
-		if _, err := w.engine.Apply(w.ctx, w.b, handoff.Delivery{ChunkMessage: m, Receives: 1}); err != nil && !errors.Is(err, errDead) {
+		if _, err := w.engine.Apply(w.ctx, w.b, handoff.Delivery{ChunkMessage: m, Receives: 1}); err != nil && !errors.Is(err, fault.ErrDead) {
 			w.Fatalf("apply: %v", err)
 		}
 	}
@@ -337,5 +344,20 @@ func (w *world) clean() {
 	}
 	for _, v := range found {
 		w.Errorf("%s broken at version %d, event %s: %s", v.Invariant, v.Version, v.EventID, v.Detail)
+	}
+	w.reread()
+}
+
+// reread audits with the definition: raw answers are read again, and documents compared with what their events say.
+func (w *world) reread() {
+	w.Helper()
+	_, err := w.other.Audit(w.ctx, w.b.Stream, handoff.AuditOptions{Binding: &w.b, Deep: true}, func(f handoff.Finding) error {
+		if f.Level != handoff.Leftover {
+			w.Errorf("%s: %s (%s) at version %d, event %s: %s", f.Level, f.Kind, f.Invariant, f.Version, f.EventID, f.Detail)
+		}
+		return nil
+	})
+	if err != nil {
+		w.Fatalf("audit: %v", err)
 	}
 }

@@ -16,6 +16,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
+
+	"github.com/turnleaf/turnleaf/localstack/emulator"
 )
 
 // Stack is a cloud to test on.
@@ -26,7 +28,7 @@ type Stack struct {
 	Endpoint string
 	// Prefix begins the name of whatever a test makes, so that two runs on one cloud never meet.
 	Prefix   string
-	emulator *emulator
+	emulator *emulator.Process
 }
 
 // Real reports that the stack is AWS itself.
@@ -56,10 +58,10 @@ func open(ctx context.Context, answers func(context.Context, *Stack) error) (*St
 	}
 	if s.Endpoint = os.Getenv("AWS_ENDPOINT_URL"); s.Endpoint == "" {
 		var err error
-		if s.emulator, err = startEmulator(); err != nil {
+		if s.emulator, err = emulator.Start(emulator.Options{}); err != nil {
 			return nil, err
 		}
-		s.Endpoint = s.emulator.endpoint
+		s.Endpoint = s.emulator.Endpoint
 	}
 	s.Config = aws.Config{
 		Region: "us-east-1", Credentials: credentials.NewStaticCredentialsProvider("test", "test", ""), BaseEndpoint: aws.String(s.Endpoint),
@@ -96,8 +98,8 @@ func (s *Stack) ready(ctx context.Context, answers func(context.Context, *Stack)
 		if err == nil {
 			return nil
 		}
-		if s.emulator != nil && s.emulator.ended() {
-			return fmt.Errorf("the emulator ended at once; it said: %s", s.emulator.said())
+		if s.emulator != nil && s.emulator.Ended() {
+			return fmt.Errorf("the emulator ended at once; it said: %s", s.emulator.Said(2000))
 		}
 		select {
 		case <-ctx.Done():
@@ -122,5 +124,5 @@ func (s *Stack) Close() error {
 	if s.emulator == nil {
 		return nil
 	}
-	return s.emulator.stop()
+	return s.emulator.Stop()
 }

@@ -1,0 +1,166 @@
+package sweep
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/turnleaf/turnleaf/internal/fault"
+	"github.com/turnleaf/turnleaf/internal/handoff"
+	"github.com/turnleaf/turnleaf/internal/handofftest/memstate"
+	"github.com/turnleaf/turnleaf/internal/sqlitestate"
+)
+
+// strike is one fault of a job: what becomes of the n-th call, counted over all lives.
+type strike struct {
+	n       int
+	outcome fault.Outcome
+}
+
+// job is one run: a story, a kind of effect, and its faults.
+type job struct {
+	story   func() story
+	kind    handoff.EffectKind
+	strikes []strike
+}
+
+// String is how TURNLEAF_REPLAY names the job.
+func (j job) String() string {
+	parts := make([]string, len(j.strikes))
+	for i, s := range j.strikes {
+		parts[i] = fmt.Sprintf("%d %s", s.n, s.outcome)
+	}
+	return fmt.Sprintf("%s/%s %s", j.story().name, j.kind, strings.Join(parts, ", "))
+}
+
+// parse reads what String wrote.
+func parse(text string) (job, error) {
+	name, faults, _ := strings.Cut(text, " ")
+	storyName, kind, _ := strings.Cut(name, "/")
+	j := job{kind: handoff.EffectKind(kind)}
+	for _, s := range []func() story{long, short} {
+		if s().name == storyName {
+			j.story = s
+		}
+	}
+	if j.story == nil || !slices.Contains(kinds, j.kind) {
+		return j, fmt.Errorf("no story/effect %q", name)
+	}
+	for part := range strings.SplitSeq(faults, ", ") {
+		n, o, _ := strings.Cut(part, " ")
+		at, err := strconv.Atoi(n)
+		if err != nil && faults != "" {
+			return j, fmt.Errorf("no call number in %q: %w", part, err)
+		}
+		if err == nil {
+			j.strikes = append(j.strikes, strike{at, fault.Outcome(o)})
+		}
+	}
+	return j, nil
+}
+
+// replay is the line that plays a job again.
+func (j job) replay(test string) string {
+	return fmt.Sprintf("TURNLEAF_REPLAY='%s' go test -count=1 -v -run '^%s$' ./tests/crash/sweep", j, test)
+}
+
+// kinds are the effects that a story is played with.
+var kinds = []handoff.EffectKind{handoff.Transactional, handoff.Idempotent, handoff.Unsafe}
+
+// sinkWindow is how long the idempotent sink remembers a key: two steps of a story, so that some second calls come too late.
+const sinkWindow = 10 * time.Minute
+
+// newPlayer sets a job's stage without its stores.
+func newPlayer(ctx context.Context, j job) *player {
+	s := j.story()
+	c := &clock{now: epoch}
+	return &player{
+		ctx: ctx, story: s, stream: "orders", clock: c, tell: func(string, ...any) {},
+		source: &source{replies: maps.Clone(s.replies), asked: map[handoff.Cursor]int{}},
+		sink:   &sink{kind: j.kind, window: sinkWindow, clock: c, later: s.later, mute: s.mute, keys: map[string]time.Time{}},
+		choose: func(call fault.Call) fault.Outcome {
+			for _, st := range j.strikes {
+				if st.n == call.N {
+					return st.outcome
+				}
+			}
+			return fault.None
+		},
+	}
+}
+
+// inMemory plays a job on SQLite in memory: a restart is new objects on the same handle.
+func (j job) inMemory(ctx context.Context, tell func(string, ...any)) (*player, error) {
+	store, err := sqlitestate.OpenMemory(ctx)
+	if err != nil {
+		return nil, err
+	}
+	p := newPlayer(ctx, j)
+	if tell != nil {
+		p.tell = tell
+	}
+	archive, mail := memstate.NewArchive(), &queue{clock: p.clock}
+	p.watch, p.mail = newWatch(store, archive), mail
+	p.clean = ports{watched{store, p.watch}, archive, mail}
+	p.wire = func(life *fault.Process) ports {
+		return ports{life.State(p.clean.state), life.Archive(archive), life.Queue(mail)}
+	}
+	p.play()
+	p.judge()
+	for _, st := range j.strikes {
+		if !slices.ContainsFunc(p.struck, func(s fault.Strike) bool { return s.N == st.n }) {
+			p.failf("call %d was never made: the fault met nothing", st.n)
+		}
+	}
+	return p, store.Close()
+}
+
+// all reports whether an environment variable asks for everything.
+func all(name string) bool { return os.Getenv(name) == "all" }
+
+// outcomes are those to strike a call with.
+func outcomes(c fault.Call) []fault.Outcome {
+	if all("TURNLEAF_SWEEP") {
+		return append(fault.Outcomes(), frozenLong)
+	}
+	return append(c.Outcomes(), frozenLong)
+}
+
+// report fails a test over what was wrong with a job, with its trace and the line that replays it.
+func (j job) report(t *testing.T, p *player) {
+	t.Helper()
+	var trace []string
+	again, err := j.inMemory(t.Context(), func(format string, args ...any) { trace = append(trace, fmt.Sprintf(format, args...)) })
+	if err != nil || !slices.Equal(again.wrong, p.wrong) {
+		trace = append(trace, "(a second run was different)")
+	}
+	test, _, _ := strings.Cut(t.Name(), "/")
+	t.Errorf("%s\n\t%s\n%s\nreplay: %s", j, strings.Join(p.wrong, "\n\t"), strings.Join(trace[max(0, len(trace)-150):], "\n"), j.replay(test))
+}
+
+// replaying plays the job of TURNLEAF_REPLAY, if one is asked for, and tells all of it.
+func replaying(t *testing.T) bool {
+	t.Helper()
+	text := os.Getenv("TURNLEAF_REPLAY")
+	if text == "" {
+		return false
+	}
+	j, err := parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := j.inMemory(t.Context(), t.Logf)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, w := range p.wrong {
+		t.Error(w)
+	}
+	return true
+}

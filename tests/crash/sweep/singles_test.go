@@ -1,0 +1,70 @@
+package sweep
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/turnleaf/turnleaf/internal/handoff"
+)
+
+// shards is into how many parallel parts a sweep is cut.
+const shards = 4
+
+// Every call of the long story is struck once with every outcome, for each kind of effect.
+func TestSingles(t *testing.T) {
+	t.Parallel()
+	if replaying(t) {
+		return
+	}
+	count := newTally()
+	t.Run("all", func(t *testing.T) {
+		for _, kind := range kinds {
+			jobs := singles(t, long, kind)
+			for shard := range shards {
+				t.Run(fmt.Sprintf("%s/%d", kind, shard), func(t *testing.T) {
+					t.Parallel()
+					for i := shard; i < len(jobs); i += shards {
+						playOne(t, jobs[i], count)
+					}
+				})
+			}
+		}
+	})
+	count.log(t, "single faults")
+	count.complete(t)
+}
+
+// singles plays the story without a fault, and gives a job for each of its calls and outcomes.
+func singles(t *testing.T, s func() story, kind handoff.EffectKind) (jobs []job) {
+	t.Helper()
+	plain := job{story: s, kind: kind}
+	p, err := plain.inMemory(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(p.wrong) > 0 {
+		plain.report(t, p)
+		t.FailNow()
+	}
+	for _, c := range p.calls {
+		for _, o := range outcomes(c) {
+			jobs = append(jobs, job{s, kind, []strike{{c.N, o}}})
+		}
+	}
+	return jobs
+}
+
+// playOne plays a job and fails the test if it does not end as it should.
+func playOne(t *testing.T, j job, count *tally) *player {
+	t.Helper()
+	p, err := j.inMemory(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	count.add(p.struck)
+	if len(p.wrong) > 0 {
+		j.report(t, p)
+		t.FailNow() // the first of a shard is enough to read
+	}
+	return p
+}

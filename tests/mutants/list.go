@@ -1,0 +1,148 @@
+package mutants
+
+import (
+	"embed"
+	"fmt"
+	"path"
+	"strings"
+)
+
+//go:embed list/*.txt
+var lists embed.FS
+
+// Placeholder stands in a replacement where the mutant is asked for.
+const Placeholder = "MUTANT"
+
+// Mutant is one guard, removed.
+type Mutant struct {
+	Name  string
+	Guard string // what is removed, in words, and the rule or invariant that it keeps
+	File  string // from the root of the module, with slashes
+	Old   string // occurs exactly once in File, once the mutants before it are in
+	New   string // holds the Placeholder
+	// Equivalent says why no test can tell it from the original: it is then compiled and not run.
+	Equivalent string
+}
+
+// List is the mutants of some packages, and the test packages that must kill them.
+type List struct {
+	Name string
+	// Suites are test packages of the module, tried in order until one kills: the fast ones first.
+	Suites []string
+	// More are suites that only a full run tries on what is left.
+	More    []string
+	Mutants []Mutant
+}
+
+// Load reads the list of that name.
+func Load(name string) (List, error) {
+	b, err := lists.ReadFile("list/" + name + ".txt")
+	if err != nil {
+		return List{}, fmt.Errorf("load list %s: %w", name, err)
+	}
+	return Parse(name, string(b))
+}
+
+// Names gives every list.
+func Names() []string {
+	entries, _ := lists.ReadDir("list") // embedded: always there
+	var names []string
+	for _, e := range entries {
+		names = append(names, strings.TrimSuffix(e.Name(), path.Ext(e.Name())))
+	}
+	return names
+}
+
+// Parse reads a list. A line that begins with # is a comment; the others are
+//
+//	suite PACKAGE              a test package, from the root of the module
+//	more PACKAGE               one that only a full run tries
+//	file PATH                  the file of the mutants that follow
+//	NAME: guard in words       begins a mutant
+//	    equivalent: reason     it is not run
+//	    - old source           one line or several, their white space as in the file from the first line's indentation on
+//	    + new source           with MUTANT in it, which becomes a call that is true for this mutant alone
+func Parse(name, text string) (List, error) {
+	p := reader{list: List{Name: name}, names: map[string]bool{}}
+	for n, line := range strings.Split(text, "\n") {
+		if err := p.line(line); err != nil {
+			return List{}, fmt.Errorf("list %s, line %d: %w", name, n+1, err)
+		}
+	}
+	if err := p.end(); err != nil {
+		return List{}, fmt.Errorf("list %s: %w", name, err)
+	}
+	return p.list, nil
+}
+
+type reader struct {
+	list     List
+	file     string
+	m        *Mutant
+	old, new []string
+	names    map[string]bool
+}
+
+func (p *reader) line(line string) error {
+	body := strings.TrimSpace(line)
+	indented := strings.HasPrefix(line, " ") || strings.HasPrefix(line, "\t")
+	word, rest, _ := strings.Cut(body, " ")
+	switch {
+	case body == "" || strings.HasPrefix(line, "#"):
+		return nil
+	case indented:
+		return p.part(word, rest)
+	}
+	if err := p.end(); err != nil {
+		return err
+	}
+	switch {
+	case word == "suite":
+		p.list.Suites = append(p.list.Suites, rest)
+	case word == "more":
+		p.list.More = append(p.list.More, rest)
+	case word == "file":
+		p.file = rest
+	case strings.HasSuffix(word, ":") && p.file != "" && rest != "":
+		name := strings.TrimSuffix(word, ":")
+		if p.names[name] {
+			return fmt.Errorf("a second mutant %q", name)
+		}
+		p.names[name] = true
+		p.m = &Mutant{Name: name, Guard: rest, File: p.file}
+	default:
+		return fmt.Errorf("not understood: %q", body)
+	}
+	return nil
+}
+
+// part is an indented line: a piece of the mutant that has begun.
+func (p *reader) part(word, rest string) error {
+	switch {
+	case p.m == nil:
+		return fmt.Errorf("no mutant has begun")
+	case word == "-":
+		p.old = append(p.old, rest)
+	case word == "+":
+		p.new = append(p.new, rest)
+	case word == "equivalent:":
+		p.m.Equivalent = rest
+	default:
+		return fmt.Errorf("not understood: %q", word)
+	}
+	return nil
+}
+
+// end closes the mutant that has begun.
+func (p *reader) end() error {
+	if p.m == nil {
+		return nil
+	}
+	p.m.Old, p.m.New = strings.Join(p.old, "\n"), strings.Join(p.new, "\n")
+	if p.m.Old == "" || !strings.Contains(p.m.New, Placeholder) {
+		return fmt.Errorf("mutant %s needs old source, and new source with %s in it", p.m.Name, Placeholder)
+	}
+	p.list.Mutants = append(p.list.Mutants, *p.m)
+	p.m, p.old, p.new = nil, nil, nil
+	return nil
+}

@@ -1,0 +1,199 @@
+package random_test
+
+import (
+	"slices"
+	"time"
+
+	"github.com/turnleaf/turnleaf/internal/fault"
+	"github.com/turnleaf/turnleaf/internal/handoff"
+)
+
+// acts are the steps by name. Their numbers are taken modulo what there is to choose from, so that every script is a run.
+var acts = map[string]func(w *world, a, b int){
+	"cycle": func(w *world, a, _ int) { w.cycle(w.pick(a)) },
+	"tick":  func(w *world, a, _ int) { w.spawn(); w.poll(w.pick(a), handoff.PollMessage{}) },
+	"apply": (*world).actApply,
+	"hint":  (*world).actHint,
+	"go":    (*world).actGo,
+	"end":   func(w *world, a, _ int) { w.with(a, (*process).finish) },
+	"fault": (*world).actFault,
+	"kill":  func(w *world, a, _ int) { w.with(a, func(p *process) { p.pass(fault.CrashBefore) }) },
+	"freeze": func(w *world, a, _ int) {
+		w.with(a, func(p *process) { p.frozen = true; w.note("%s is frozen", p.name) })
+	},
+	"wake":   (*world).actWake,
+	"wait":   func(w *world, a, _ int) { w.wait(waits[a%len(waits)]) },
+	"grow":   func(w *world, a, b int) { w.pick(a).source.grow(1 + b%5) },
+	"mood":   (*world).actMood,
+	"sink":   func(w *world, a, b int) { s := w.pick(a).sink; s.moods = append(s.moods, b%sinkMoods) },
+	"change": (*world).actChange,
+	"decide": (*world).actDecide,
+	"order":  (*world).actOrder,
+	"again":  (*world).actAgain,
+	"drop":   (*world).actDrop,
+	"lose":   (*world).actLose,
+}
+
+// weights say how often each step is drawn, the plainest first: shrinking goes towards the front.
+var weights = []struct {
+	name string
+	n    int
+}{
+	{"cycle", 8}, {"tick", 8}, {"apply", 10}, {"end", 8}, {"go", 12}, {"wait", 6}, {"hint", 3}, {"grow", 3}, {"decide", 9}, {"order", 5},
+	{"fault", 9}, {"kill", 3}, {"mood", 5}, {"change", 4}, {"sink", 3}, {"freeze", 3}, {"wake", 2}, {"drop", 2}, {"again", 1}, {"lose", 1},
+}
+
+// deck is weights dealt out.
+func deck() (names []string) {
+	for _, w := range weights {
+		for range w.n {
+			names = append(names, w.name)
+		}
+	}
+	return names
+}
+
+var waits = []time.Duration{
+	time.Second, 20 * time.Second, time.Minute, 4 * time.Minute, 10 * time.Minute, 36 * time.Second, 20 * time.Minute, 25 * time.Hour,
+}
+
+func (w *world) wait(d time.Duration) { w.clock.now = w.clock.now.Add(d) }
+
+// pick is mostly the first stream.
+func (w *world) pick(a int) *stream {
+	if a%5 == 4 {
+		return w.streams[1]
+	}
+	return w.streams[0]
+}
+
+// awake lists the processes that are not frozen.
+func (w *world) awake() []*process {
+	return slices.DeleteFunc(slices.Clone(w.procs), func(p *process) bool { return p.frozen })
+}
+
+func (w *world) with(a int, do func(*process)) {
+	if ps := w.awake(); len(ps) > 0 {
+		do(ps[a%len(ps)])
+	}
+}
+
+// cycle is a whole turn without a fault: a poll to its end, then every message that is due.
+func (w *world) cycle(st *stream) {
+	w.spawn()
+	w.poll(st, handoff.PollMessage{}).finish()
+	for i := 0; i < len(w.queue.chunks) && len(w.broken) == 0; {
+		m := w.queue.chunks[i]
+		if m.Stream != st.name || m.due.After(w.clock.now) {
+			i++
+			continue
+		}
+		w.queue.chunks = slices.Delete(w.queue.chunks, i, i+1)
+		w.deliver(m, false).finish()
+	}
+}
+
+// actApply delivers any chunk message; b says whether it stays to come again, and whether the invocation has a deadline.
+func (w *world) actApply(a, b int) {
+	if len(w.queue.chunks) == 0 {
+		return
+	}
+	w.spawn()
+	i := a % max(len(w.queue.chunks), 1)
+	if len(w.queue.chunks) == 0 {
+		return
+	}
+	m := w.queue.chunks[i]
+	if b%4 == 3 {
+		w.queue.chunks[i].receives++
+	} else {
+		w.queue.chunks = slices.Delete(w.queue.chunks, i, i+1)
+	}
+	w.deliver(m, b%2 == 1)
+}
+
+// actHint delivers any poll message; b says whether it stays.
+func (w *world) actHint(a, b int) {
+	w.spawn()
+	if len(w.queue.polls) == 0 {
+		return
+	}
+	i := a % len(w.queue.polls)
+	m := w.queue.polls[i]
+	if b%4 != 3 {
+		w.queue.polls = slices.Delete(w.queue.polls, i, i+1)
+	}
+	w.poll(w.stream(m.Stream), m)
+}
+
+func (w *world) actDrop(a, b int) {
+	q := w.queue
+	if b%3 == 2 && len(q.polls) > 0 {
+		i := a % len(q.polls)
+		q.polls = slices.Delete(q.polls, i, i+1)
+	} else if len(q.chunks) > 0 {
+		i := a % len(q.chunks)
+		q.chunks = slices.Delete(q.chunks, i, i+1)
+	}
+}
+
+// actGo lets a process make a few calls.
+func (w *world) actGo(a, b int) {
+	w.with(a, func(p *process) {
+		for range 1 + b%12 {
+			if p.parked && len(w.broken) == 0 {
+				p.pass(fault.None)
+			}
+		}
+	})
+}
+
+func (w *world) actFault(a, b int) {
+	all := slices.DeleteFunc(fault.Outcomes(), func(o fault.Outcome) bool { return o == fault.Frozen }) // freezing is a step of its own
+	w.with(a, func(p *process) { p.pass(all[b%len(all)]) })
+}
+
+// actWake wakes a frozen process; whatever time has passed, it goes on.
+func (w *world) actWake(a, _ int) {
+	frozen := slices.DeleteFunc(slices.Clone(w.procs), func(p *process) bool { return !p.frozen })
+	if len(frozen) > 0 {
+		frozen[a%len(frozen)].frozen = false
+	}
+}
+
+func (w *world) actMood(a, b int) {
+	s := w.pick(a).source
+	for range 1 + a%3 {
+		s.moods = append(s.moods, b%moods)
+	}
+}
+
+func (w *world) actChange(a, b int) {
+	s := w.pick(a).source
+	[]func(int){s.edit, s.insert, s.hide}[b%3](b / 3)
+}
+
+// actLose loses archived objects of the open or closing page: its events, its raw answer, or both.
+func (w *world) actLose(a, b int) {
+	st := w.pick(a)
+	cp := st.model.cp
+	if cp == nil {
+		return
+	}
+	v := cp.Version
+	if cp.Closing != 0 && a%2 == 1 {
+		v = cp.Closing
+	}
+	dir, err := w.state.Directory(w.ctx, st.name, v)
+	if err != nil {
+		return
+	}
+	if b%3 != 1 && dir.Object.Key != "" {
+		w.archive.lose(dir.Object.Key)
+		w.note("LOST %s", dir.Object.Key)
+	}
+	if b%3 != 0 {
+		w.archive.lose(dir.Raw.Key)
+		w.note("LOST %s", dir.Raw.Key)
+	}
+}

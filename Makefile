@@ -34,7 +34,7 @@ test: lint test-unit test-feed test-aws ## Run all checks and tests
 
 test-unit: $(COUNT) ## Run the unit and protocol tests under the race detector
 	$(call need,gcc,the race detector needs a C compiler - install gcc)
-	@packages=$$(go list ./... ./.ci/count | grep -v '/turnleaf/tests/'); \
+	@packages=$$(go list ./... ./.ci/count ./.ci/size ./.ci/release | grep -v '/turnleaf/tests/'); \
 	CGO_ENABLED=1 go test -race -timeout 10m -json $$packages | $(COUNT) -name unit
 
 test-feed: build $(COUNT) $(POUCHDB) ## Consume a live CouchDB feed while being killed (TURNLEAF_SEED, TURNLEAF_DOCS, TURNLEAF_KILLS)
@@ -46,8 +46,8 @@ lint: $(LINT) $(COUNT) ## Check format, vet, linters, and the shape of the code
 	@unformatted=$$(find . -name '*.go' -not -path './$(BUILD)/*' -not -path './.git/*' -not -path './.venv/*' -not -path '*/node_modules/*' \
 		-not -path './.aws-sam/*' -exec gofmt -l {} +); \
 	[ -z "$$unformatted" ] || { echo "gofmt -w is needed on:"; echo "$$unformatted"; exit 1; }
-	@go vet ./... ./.ci/count
-	@$(LINT) run ./... ./.ci/count
+	@go vet ./... ./.ci/count ./.ci/size ./.ci/release
+	@$(LINT) run ./... ./.ci/count ./.ci/size ./.ci/release
 	@go test -count=1 -json ./tests/arch | $(COUNT) -name lint
 
 fuzz: ## Fuzz every fuzz test for FUZZTIME (default 30s)
@@ -81,4 +81,5 @@ $(POUCHDB): tests/feed/pouchdb/package.json tests/feed/pouchdb/package-lock.json
 	@touch $@
 
 include .ci/aws.mk
+include .ci/release.mk
 include .ci/sam.mk

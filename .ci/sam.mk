@@ -35,3 +35,28 @@ build-ApplyFunction:
 
 build-ReviewFunction:
 	$(call sam-binary,review)
+
+.PHONY: lint-template
+
+REACH := $(BUILD)/bin/reach
+SAM := .venv-sam/bin
+
+# cfn-lint judges what is written and what SAM makes of it: on the source it does not see unused parameters and wrong actions.
+lint-template: .venv-sam/.turnleaf $(COUNT) $(REACH) ## Check the template with four linters, and against the code
+	@mkdir -p $(BUILD)/template
+	@SAM_CLI_TELEMETRY=0 $(SAM)/sam validate --lint >/dev/null
+	@AWS_DEFAULT_REGION=us-east-1 $(SAM)/python .ci/translate.py template.yaml >$(BUILD)/template/translated.json
+	@$(SAM)/cfn-lint -- template.yaml $(BUILD)/template/translated.json
+	@$(SAM)/cfn-lint --config-file .ci/lint/cfn-lint-serverless.yaml -- template.yaml
+	@.venv-sam/checkov/bin/checkov --config-file .ci/lint/checkov.yaml -f template.yaml -f $(BUILD)/template/translated.json
+	@$(REACH) ./functions/poll ./functions/apply ./functions/review >$(BUILD)/template/reach.json
+	@go test -count=1 -json ./tests/template | $(COUNT) -name template
+
+.venv-sam/.turnleaf: .ci/sam-venv.sh
+	@.ci/sam-venv.sh
+	@touch $@
+
+# In a module of its own, like the linters: the call graph's libraries are none of ours.
+$(REACH): $(wildcard .ci/reach/*.go) .ci/reach/go.mod .ci/reach/go.sum
+	$(call need,go,install Go 1.26 or newer from https://go.dev/dl/)
+	@go build -C .ci/reach -o '$(CURDIR)/$@' .

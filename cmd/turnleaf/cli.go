@@ -21,7 +21,9 @@ type host struct {
 	username       func() string // "" if nobody knows
 	now            func() time.Time
 	terminal       local.Terminal
-	operator       operator // instead of the one that the data folder gives; nil outside tests
+	progress       local.Terminal // of stderr
+	operator       operator       // instead of the one that the data folder gives; nil outside tests
+	auditor        auditor        // beside it
 }
 
 // The folders that need no flag.
@@ -48,18 +50,19 @@ type grammar struct {
 	Validate validateCmd `cmd:"" help:"Check stream definitions: where, what was expected, what was found."`
 	Stream   streamsCmd  `cmd:"" name:"streams" help:"List, start and retire streams."`
 
-	Held     heldCmd    `cmd:"" help:"List what waits for a decision."`
-	Show     showCmd    `cmd:"" help:"Show what blocks a stream and since when, or one event with its payload."`
-	Resolve  resolveCmd `cmd:"" help:"Decide about one event."`
-	Pause    pauseCmd   `cmd:"" help:"Stop fetching and opening pages; an open page drains."`
-	Resume   resumeCmd  `cmd:"" help:"End a pause or a halt."`
-	Poll     pollCmd    `cmd:"" help:"Ask the source now."`
-	Reset    resetCmd   `cmd:"" help:"Move a stream's cursor; shows first what that supersedes."`
-	Accept   acceptCmd  `cmd:"" help:"Let the archived answer that halted a stream pass the check it failed."`
-	Lost     lostCmd    `cmd:"" help:"Give up a page whose archived events are gone for good."`
-	AuditLog auditCmd   `cmd:"" help:"Print the append-only record of decisions."`
-	Check    checkCmd   `cmd:"" help:"Check the invariants over a stream's whole record."`
-	Docs     docsCmd    `cmd:"" help:"Print the projection's documents, one JSON document a line."`
+	Held     heldCmd     `cmd:"" help:"List what waits for a decision."`
+	Show     showCmd     `cmd:"" help:"Show what blocks a stream and since when, or one event with its payload."`
+	Resolve  resolveCmd  `cmd:"" help:"Decide about one event."`
+	Pause    pauseCmd    `cmd:"" help:"Stop fetching and opening pages; an open page drains."`
+	Resume   resumeCmd   `cmd:"" help:"End a pause or a halt."`
+	Poll     pollCmd     `cmd:"" help:"Ask the source now."`
+	Reset    resetCmd    `cmd:"" help:"Move a stream's cursor; shows first what that supersedes."`
+	Accept   acceptCmd   `cmd:"" help:"Let the archived answer that halted a stream pass the check it failed."`
+	Lost     lostCmd     `cmd:"" help:"Give up a page whose archived events are gone for good."`
+	AuditLog auditLogCmd `cmd:"" help:"Print the append-only record of decisions."`
+	Audit    auditCmd    `cmd:"" help:"Check every invariant over a stream's whole record and archive, read-only."`
+	Check    auditCmd    `cmd:"" hidden:"" help:"The same as audit."`
+	Docs     docsCmd     `cmd:"" help:"Print the projection's documents, one JSON document a line."`
 
 	Schema  schemaCmd  `cmd:"" help:"Print the JSON Schema of a stream definition."`
 	Version versionCmd `cmd:"" help:"Print the version."`
@@ -67,8 +70,8 @@ type grammar struct {
 
 const description = `Turnleaf consumes paged event APIs: a page is turned only when everything on it is settled.
 
-Exit codes: 0 done; 1 failed; 2 wrong usage or invalid input; 3 something is blocked (local --once, show --exit-code) or a check
-found violations; 4 what you decided about has changed meanwhile; 5 the outcome is unknown, repeat it with the --id shown.
+Exit codes: 0 done; 1 failed; 2 wrong usage or invalid input; 3 something is blocked (local --once, show --exit-code) or an audit
+found a broken promise (1: it could not read everything); 4 what you decided about, or audited, changed meanwhile; 5 the outcome is unknown, repeat it with the --id shown.
 
 Try it:  turnleaf local --demo`
 

@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/turnleaf/turnleaf/internal/handoff"
+	"github.com/turnleaf/turnleaf/internal/reviewapi"
 )
 
 func TestShowSaysFirstWhatBlocks(t *testing.T) {
@@ -23,6 +25,33 @@ func TestShowSaysFirstWhatBlocks(t *testing.T) {
 	}
 	if code, _, _ := call(newFake(), "show", "demo"); code != exitDone {
 		t.Errorf("without --exit-code: %d", code)
+	}
+}
+
+// The list says what is blocked and since when before anything else of a stream, in the order of the API; what could not be read is a
+// line like the others, and so is what no definition names any more.
+func TestStreamsSayFirstWhatBlocks(t *testing.T) {
+	t.Parallel()
+	f := newFake()
+	f.lines = []reviewapi.StreamLine{
+		{Stream: "torn", Error: "it could not be read: ask again"},
+		{Stream: "demo", Blocked: &handoff.Blocked{By: "hold: late", Since: noon}, Status: handoff.Active, Version: 7, Held: 3},
+		{Stream: "calm", Status: handoff.Active, Version: 2, OrphanedAt: noon}, {Stream: "old", Status: handoff.Active, RetiredAt: noon},
+	}
+	code, out, _ := call(f, "streams")
+	var rows [][]string
+	for line := range strings.Lines(out) {
+		rows = append(rows, regexp.MustCompile(`\s{2,}`).Split(strings.TrimSpace(line), -1))
+	}
+	want := [][]string{
+		{"STREAM", "BLOCKED BY", "SINCE", "STATUS", "PAGE", "HELD"}, {"torn", "it could not be read: ask again", "?", "unreadable", "0"},
+		{"demo", "hold: late", "1m0s", "active", "7", "3"}, {"calm", "-", "-", "orphaned", "2", "0"}, {"old", "-", "-", "retired", "0"},
+	}
+	if code != exitDone || fmt.Sprint(rows) != fmt.Sprint(want) {
+		t.Errorf("code %d\ngot  %q\nwant %q", code, rows, want)
+	}
+	if _, out, _ = call(f, "streams", "--json"); !strings.Contains(out, `"error":"it could not be read: ask again"`) {
+		t.Error(out)
 	}
 }
 
@@ -215,7 +244,7 @@ func TestEveryCommandHelpsWithAnExample(t *testing.T) {
 	t.Parallel()
 	for _, command := range []string{
 		"local", "validate", "streams list", "streams start", "streams retire", "held", "show", "resolve", "pause", "resume", "poll",
-		"reset", "accept", "lost", "audit-log", "check", "docs", "schema",
+		"reset", "accept", "lost", "audit-log", "audit", "docs", "schema",
 	} {
 		code, out, _ := call(newFake(), append(strings.Fields(command), "--help")...)
 		if code != exitDone || !strings.Contains(out, "Example: turnleaf "+strings.TrimSuffix(command, " list")) {

@@ -38,7 +38,7 @@ func TestDemoIsBlockedResolvedAndReadToItsEnd(t *testing.T) {
 	}
 	w.pasted(out, "release")
 	w.once(exitDone)
-	if out := w.must(exitDone, "check"); !strings.Contains(out, "demo: every invariant holds") {
+	if out := w.must(exitDone, "audit", "--deep"); !strings.Contains(out, "demo: every invariant holds") {
 		t.Errorf("check: %s", out)
 	}
 	if got := strings.Count(w.must(exitDone, "audit-log", "demo", "--json"), `"actor":"ada"`); got != 3 {

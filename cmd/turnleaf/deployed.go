@@ -37,6 +37,7 @@ var outputs = map[string]string{
 	"StreamsTable": "TURNLEAF_STREAMS_TABLE", "ReceiptsTable": "TURNLEAF_RECEIPTS_TABLE", "ProjectionsTable": "TURNLEAF_PROJECTIONS_TABLE",
 	"Bucket": "TURNLEAF_BUCKET", "Prefix": "TURNLEAF_PREFIX", "ChunkQueueUrl": "TURNLEAF_CHUNK_QUEUE", "PollQueueUrl": "TURNLEAF_POLL_QUEUE",
 	"FunctionSeconds": "TURNLEAF_FUNCTION_SECONDS", "VisibilitySeconds": "TURNLEAF_VISIBILITY_SECONDS",
+	"RecordDays": "TURNLEAF_RECORD_DAYS", "ArchiveDays": "TURNLEAF_ARCHIVE_DAYS",
 }
 
 // parts are what is given part by part; these win over outputs.
@@ -101,27 +102,40 @@ func (d deployed) settings(getenv func(string) string, found map[string]string) 
 
 // inCloud is the operator of a deployed stack: the API that its review function serves, in this process.
 func (s *session) inCloud() (operator, error) {
-	sdk, err := cloud.LoadAWS(s)
+	engine, state, err := s.cloudEngine()
 	if err != nil {
 		return nil, err
+	}
+	return apiOn(engine, state), nil
+}
+
+func apiOn(engine *handoff.Engine, state handoff.State) operator {
+	api := reviewapi.New(reviewapi.Config{Engine: engine, State: state, Explain: true})
+	return &reviewapi.Client{Base: "http://in.process", HTTP: reviewapi.InProcess(api)}
+}
+
+// cloudEngine joins this process to a deployed stack's tables and archive.
+func (s *session) cloudEngine() (*handoff.Engine, handoff.State, error) {
+	sdk, err := cloud.LoadAWS(s)
+	if err != nil {
+		return nil, nil, err
 	}
 	var found map[string]string
 	if s.deployed.Stack != "" {
 		if found, err = readOutputs(s, cloudformation.NewFromConfig(sdk), s.deployed.Stack); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	c, err := s.deployed.settings(s.getenv, found)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if _, err := sdk.Credentials.Retrieve(s); err != nil {
-		return nil, fmt.Errorf("no AWS credentials: %w", plain(err))
+		return nil, nil, fmt.Errorf("no AWS credentials: %w", plain(err))
 	}
 	engine, state := cloud.Engine(sdk, c.Stores, c.Queues, c.Times, nil)
 	if _, err := state.Streams(s); err != nil && !errors.Is(err, handoff.ErrNotFound) {
-		return nil, fmt.Errorf("table %s: %w", c.StreamsTable, plain(err))
+		return nil, nil, fmt.Errorf("table %s: %w", c.StreamsTable, plain(err))
 	}
-	api := reviewapi.New(reviewapi.Config{Engine: engine, State: state, Explain: true})
-	return &reviewapi.Client{Base: "http://in.process", HTTP: reviewapi.InProcess(api)}, nil
+	return engine, state, nil
 }

@@ -24,6 +24,11 @@ type blockedError struct{}
 
 func (blockedError) Error() string { return "something is blocked" }
 
+// changedError: what was looked at was another thing at every look.
+type changedError struct{ text string }
+
+func (e changedError) Error() string { return e.text }
+
 // usageError is a request that cannot be carried out as it was written.
 type usageError struct{ text string }
 
@@ -56,7 +61,7 @@ func exitCode(err error) int {
 		return exitBlocked
 	case errors.As(err, new(usageError)), errors.As(err, &invalid):
 		return exitUsage
-	case errors.As(err, &conflict):
+	case errors.As(err, &conflict), errors.As(err, new(changedError)):
 		return exitConflict
 	case errors.Is(err, handoff.ErrUnknown):
 		return exitUnknown

@@ -19,9 +19,13 @@ type fakeOperator struct {
 	decideErr error
 	answer    handoff.DecisionAnswer
 	found     []handoff.Violation
+	lines     []reviewapi.StreamLine // nil: one for every status
 }
 
 func (f *fakeOperator) Streams(context.Context) (out []reviewapi.StreamLine, err error) {
+	if f.lines != nil {
+		return f.lines, nil
+	}
 	for s := range f.status {
 		out = append(out, reviewapi.StreamLine{Stream: s})
 	}

@@ -16,7 +16,7 @@ func main() {
 	context.AfterFunc(ctx, stop)
 	os.Exit(run(ctx, os.Args[1:], host{
 		command: os.Args[0], stdout: os.Stdout, stderr: os.Stderr,
-		getenv: os.Getenv, lookupEnv: os.LookupEnv, now: time.Now, terminal: terminalOf(os.Stdout, os.Getenv),
+		getenv: os.Getenv, lookupEnv: os.LookupEnv, now: time.Now, terminal: terminalOf(os.Stdout, os.Getenv), progress: terminalOf(os.Stderr, os.Getenv),
 		username: username,
 	}))
 }

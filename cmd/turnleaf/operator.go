@@ -54,7 +54,12 @@ func alive(ctx context.Context, c *reviewapi.Client) bool {
 	return resp.Body.Close() == nil && resp.StatusCode == http.StatusOK
 }
 
-// inProcess asks the same handler without a socket: this process has the lock.
+// localOperator is the API without a socket, and the stores behind it: this process has the lock.
+type localOperator struct {
+	*reviewapi.Client
+	node *local.Node
+}
+
 func inProcess(n *local.Node) operator {
-	return &reviewapi.Client{Base: "http://in.process", HTTP: reviewapi.InProcess(n.API)}
+	return localOperator{&reviewapi.Client{Base: "http://in.process", HTTP: reviewapi.InProcess(n.API)}, n}
 }

@@ -7,15 +7,15 @@ import (
 	"github.com/turnleaf/turnleaf/internal/local"
 )
 
-type auditCmd struct {
+type auditLogCmd struct {
 	Stream string `arg:"" optional:"" help:"Only this stream's."`
 }
 
 // Help implements kong's detailed help.
-func (auditCmd) Help() string { return "Example: turnleaf audit-log demo --json" }
+func (auditLogCmd) Help() string { return "Example: turnleaf audit-log demo --json" }
 
 // Run prints every decision, oldest first.
-func (c auditCmd) Run(s *session) error {
+func (c auditLogCmd) Run(s *session) error {
 	return s.operate(func(op operator) error {
 		streams, err := s.streamsOr(op, c.Stream)
 		if err != nil {
@@ -44,57 +44,6 @@ func (s *session) printAudit(r handoff.AuditRecord) error {
 		line += "; undo: --cursor " + local.ShellWord(string(r.Undo))
 	}
 	return s.printf("%s\n", local.Printable(line))
-}
-
-type checkCmd struct {
-	Stream string `arg:"" optional:"" help:"Only this stream."`
-}
-
-// Help implements kong's detailed help.
-func (checkCmd) Help() string { return "Example: turnleaf check demo" }
-
-// Run checks; violations are exit code 3.
-func (c checkCmd) Run(s *session) error {
-	return s.operate(func(op operator) error {
-		streams, err := s.streamsOr(op, c.Stream)
-		if err != nil {
-			return err
-		}
-		broken := false
-		for _, st := range streams {
-			found, err := op.Check(s, st)
-			if err != nil {
-				return err
-			}
-			broken = broken || len(found) > 0
-			if err := s.printCheck(st, found); err != nil {
-				return err
-			}
-		}
-		if broken {
-			return blockedError{}
-		}
-		return nil
-	})
-}
-
-func (s *session) printCheck(st handoff.Stream, found []handoff.Violation) error {
-	if s.JSON {
-		if found == nil {
-			found = []handoff.Violation{}
-		}
-		return s.emit(map[string]any{"stream": st, "violations": found})
-	}
-	if len(found) == 0 {
-		return s.printf("%s: every invariant holds\n", local.Printable(string(st)))
-	}
-	for _, v := range found {
-		line := fmt.Sprintf("%s: %s broken at page %d: %s %s", st, v.Invariant, v.Version, local.EventWord(v.EventID), v.Detail)
-		if err := s.printf("%s\n", local.Printable(line)); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 type docsCmd struct {

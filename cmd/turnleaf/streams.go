@@ -22,11 +22,12 @@ func (streamsListCmd) Help() string { return "Example: turnleaf streams" }
 // streamRow is one line of the list.
 type streamRow struct {
 	Stream  handoff.Stream   `json:"stream"`
-	Status  string           `json:"status"` // of the checkpoint, or not_started, retired
+	Status  string           `json:"status"` // of the checkpoint, or not_started, retired, orphaned, unreadable
 	Version handoff.Version  `json:"version,omitempty"`
 	Blocked *handoff.Blocked `json:"blocked,omitempty"`
 	Held    int              `json:"held"`
 	Defined bool             `json:"defined"`
+	Error   string           `json:"error,omitempty"` // why it could not be read
 }
 
 // Run lists what is started and what is defined.
@@ -64,16 +65,22 @@ func (s *session) streamRows(op operator) ([]streamRow, error) {
 	}
 	rows := make([]streamRow, len(lines))
 	for i, l := range lines {
-		rows[i] = streamRow{Stream: l.Stream, Status: string(l.Status), Version: l.Version, Blocked: l.Blocked, Held: l.Held}
-		if !l.RetiredAt.IsZero() {
+		rows[i] = streamRow{Stream: l.Stream, Status: string(l.Status), Version: l.Version, Blocked: l.Blocked, Held: l.Held, Error: l.Error}
+		switch {
+		case !l.RetiredAt.IsZero():
 			rows[i].Status = "retired"
+		case l.Error != "":
+			rows[i].Status = "unreadable"
+		case !l.OrphanedAt.IsZero():
+			rows[i].Status = "orphaned"
 		}
 	}
 	return rows, nil
 }
 
+// printRows keeps the order of the rows, what is blocked first, and says so before anything else.
 func (s *session) printRows(rows []streamRow) error {
-	table := [][]string{{"STREAM", "STATUS", "PAGE", "HELD", "BLOCKED BY", "SINCE"}}
+	table := [][]string{{"STREAM", "BLOCKED BY", "SINCE", "STATUS", "PAGE", "HELD"}}
 	for _, r := range rows {
 		if s.JSON {
 			if err := s.emit(r); err != nil {
@@ -81,15 +88,18 @@ func (s *session) printRows(rows []streamRow) error {
 			}
 			continue
 		}
-		by, since := "", ""
-		if r.Blocked != nil {
+		by, since := "-", "-"
+		switch {
+		case r.Error != "":
+			by, since = r.Error, "?"
+		case r.Blocked != nil:
 			by, since = r.Blocked.By, age(s.now(), r.Blocked.Since)
 		}
 		page := ""
 		if r.Version > 0 {
 			page = fmt.Sprint(r.Version)
 		}
-		table = append(table, []string{string(r.Stream), r.Status, page, fmt.Sprint(r.Held), by, since})
+		table = append(table, []string{string(r.Stream), by, since, r.Status, page, fmt.Sprint(r.Held)})
 	}
 	switch {
 	case s.JSON:

@@ -203,6 +203,23 @@ func TestClassesAreListed(t *testing.T) {
 	}
 }
 
+func TestGroups(t *testing.T) {
+	t.Parallel()
+	want := map[Class]string{
+		ClassSourceUnavailable: "SourceFailures", ClassSourceThrottled: "SourceFailures", ClassSourceRefused: "SourceRefusals", ClassUnreadable: "SourceRefusals",
+		ClassConfig: "SourceRefusals",
+	}
+	for _, c := range Classes() {
+		group, ok := want[c]
+		if !ok {
+			group = "OwnFailures"
+		}
+		if got := groupOf(c); got != group {
+			t.Errorf("%s counts for %s, want %s", c, got, group)
+		}
+	}
+}
+
 // parsed gives the shipped files of a package.
 func parsed(t *testing.T, folder string) (files []*ast.File) {
 	t.Helper()

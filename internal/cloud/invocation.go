@@ -50,7 +50,7 @@ func (i *Invocation) fail(t tally, c Class) {
 		return
 	}
 	i.met(c)
-	t.add(mFailures, 1)
+	t.add(groupOf(c), 1)
 	t.add(failuresOf(c), 1)
 }
 

@@ -51,7 +51,12 @@ const (
 	mUnknowns  = "UnknownOutcomes"
 	mHalts     = "Halts"
 	mDecisions = "Decisions"
-	mFailures  = "Failures"
+
+	// Failures by class are grouped once more by what is to be done about them: an alarm looks at one metric.
+	mFailures    = "Failures" // and a class
+	mSourceFails = "SourceFailures"
+	mSourceSays  = "SourceRefusals"
+	mOwnFails    = "OwnFailures"
 
 	mHalted      = "Halted"
 	mBlockedAge  = "BlockedAge"
@@ -71,7 +76,8 @@ func Metrics() []Metric {
 		{mEventsOpened, Count, true}, {mEventsSettled, Count, true}, {mEventsApplied, Count, true}, {mEventsIgnored, Count, true},
 		{mEventsQuarantined, Count, true}, {mEventsHeld, Count, true}, {mEventsRetrying, Count, true}, {mEventsReplayed, Count, true},
 		{mSinkRetries, Count, true}, {mSinkRefusals, Count, true}, {mSinkUnknowns, Count, true},
-		{mConflicts, Count, true}, {mUnknowns, Count, true}, {mHalts, Count, true}, {mDecisions, Count, true}, {mFailures, Count, true},
+		{mConflicts, Count, true}, {mUnknowns, Count, true}, {mHalts, Count, true}, {mDecisions, Count, true},
+		{mSourceFails, Count, true}, {mSourceSays, Count, true}, {mOwnFails, Count, true},
 		{mHalted, Count, true}, {mBlockedAge, Seconds, true}, {mUnapplied, Seconds, true}, {mPageAge, Seconds, true}, {mHeld, Count, true},
 		{mOldestHold, Seconds, true}, {mHeadroom, Seconds, true}, {mEmptyStreak, Count, true},
 	}
@@ -88,6 +94,18 @@ func failuresOf(c Class) string {
 		name += strings.ToUpper(word[:1]) + word[1:]
 	}
 	return name
+}
+
+// groupOf is the metric that a class counts for besides its own: the source does not answer, which heals by itself; it answers what needs
+// a person; or the trouble is on our side.
+func groupOf(c Class) string {
+	switch c {
+	case ClassSourceUnavailable, ClassSourceThrottled:
+		return mSourceFails
+	case ClassSourceRefused, ClassUnreadable, ClassConfig:
+		return mSourceSays
+	}
+	return mOwnFails
 }
 
 // countOf says which metric a step of the protocol counts for, and how much. Steps that are only told to the log count for none.

@@ -126,7 +126,7 @@ func TestFailuresByClass(t *testing.T) {
 		in.End()
 		lines, numbers := b.take()
 		class, _ := lines[0]["class"].(string)
-		if class != string(c.class) || numbers["Service=prod Failures"] != c.n || c.n > 0 && numbers["Service=prod,Stream=s "+failuresOf(c.class)] != c.n {
+		if class != string(c.class) || numbers["Service=prod "+groupOf(c.class)] != c.n || c.n > 0 && numbers["Service=prod,Stream=s "+failuresOf(c.class)] != c.n {
 			t.Errorf("%+v, %v: class %q, %v", c.r, c.err, class, numbers)
 		}
 	}
@@ -141,7 +141,7 @@ func TestTickAndFailed(t *testing.T) {
 	in.Failed(handoff.ErrConfig)
 	in.End()
 	lines, numbers := b.take()
-	sameNumbers(t, "metrics", numbers, map[string]float64{"Service=prod Ticks": 1, "Service=prod Orphans": 1, "Service=prod Failures": 1, "Service=prod FailuresConfig": 1})
+	sameNumbers(t, "metrics", numbers, map[string]float64{"Service=prod Ticks": 1, "Service=prod Orphans": 1, "Service=prod SourceRefusals": 1, "Service=prod FailuresConfig": 1})
 	if len(lines) != 1 || lines[0]["streams"] != 3.0 || lines[0]["orphans"] != 1.0 || lines[0]["failed"] != 1.0 {
 		t.Error(lines)
 	}
@@ -165,7 +165,7 @@ func TestAppliedBatch(t *testing.T) {
 	want := map[string]float64{}
 	for s, t := range map[string]tally{
 		"a": {mEventsApplied: 2, mEventsIgnored: 1, mEventsQuarantined: 1, mEventsSettled: 4, mEventsHeld: 1, mEventsRetrying: 1, mEventsReplayed: 5},
-		"b": {mEventsApplied: 3, mEventsSettled: 3, mSinkRefusals: 1, mSinkUnknowns: 1, mFailures: 1, failuresOf(ClassStoreUnknown): 1},
+		"b": {mEventsApplied: 3, mEventsSettled: 3, mSinkRefusals: 1, mSinkUnknowns: 1, mOwnFails: 1, failuresOf(ClassStoreUnknown): 1},
 	} {
 		for name, v := range t {
 			want["Service=prod,Stream="+s+" "+name] = v
@@ -187,7 +187,7 @@ func TestHoldsThatCannotBeRead(t *testing.T) {
 	in.Polled(none{errors.New("slow down")}, handoff.Settings{Stream: "s"}, handoff.PollMessage{}, r, nil)
 	in.End()
 	lines, numbers := b.take()
-	if _, told := numbers["Service=prod HeldCount"]; told || numbers["Service=prod Failures"] != 0 || len(lines) != 2 || lines[0]["level"] != "WARN" {
+	if _, told := numbers["Service=prod HeldCount"]; told || numbers["Service=prod OwnFailures"] != 0 || len(lines) != 2 || lines[0]["level"] != "WARN" {
 		t.Errorf("%v, %v", lines, numbers)
 	}
 }

@@ -71,6 +71,8 @@ type AuditSummary struct {
 	Holds     int `json:"holds"`
 	Decisions int `json:"decisions"`
 	Documents int `json:"documents"`
+	// Moving: the stream worked meanwhile, and for that reason documents that pages did not explain were not held against receipts.
+	Moving bool `json:"moving,omitempty"`
 	// Reread counts the pages that a deep audit laid out again from their raw answers.
 	Reread int `json:"reread,omitempty"`
 
@@ -93,15 +95,7 @@ type audit struct {
 	forgets bool
 	chain   chain
 	tally   auditTally
-}
-
-// auditTally holds walks from two sides against each other: what pages name, and what listings show.
-type auditTally struct {
-	named     int  // receipts found where the page they are stamped with names them
-	documents int  // documents whose position is that of an event found on a page
-	partial   bool // a page was lost, forgotten or unreadable: what it names is not known
-	nameless  bool // an applied event without an entity: only its definition knows its document
-	waiting   int  // receipts that belong on the list of holds
+	named   int // receipts that pages led to
 }
 
 // Audit walks a stream's pages, receipts, holds, decisions, documents and archive, and tells every broken promise of I1 to I9 that the
@@ -116,6 +110,7 @@ func (e *Engine) Audit(ctx context.Context, s Stream, opt AuditOptions, found fu
 		return AuditSummary{}, fmt.Errorf("audit %s: %w", s, err)
 	}
 	a := &audit{Engine: e, stream: s, opt: opt, out: found, cp: cp, from: 1, forgets: e.Timing.RecordLife > 0}
+	a.tally.begun = cp
 	if opt.Last > 0 && cp.Version > Version(opt.Last) {
 		a.from = cp.Version - Version(opt.Last) + 1
 	}

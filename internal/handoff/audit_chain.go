@@ -42,7 +42,7 @@ func (c *chain) page(ctx context.Context, a *audit, p Page, s *sheet) error {
 	c.applied = maxPosition(c.applied, s.reached)
 	odd := false
 	for _, f := range s.found {
-		odd = odd || f.Kind == FoundCursorMismatch || f.Kind == FoundNoDirectory
+		odd = odd || f.Kind == FoundCursorMismatch || f.Kind == FoundNoCursor || f.Kind == FoundNoDirectory
 	}
 	err := c.upTo(ctx, a, p.Version, &p, odd)
 	c.prior, c.odd = &p, odd
@@ -131,7 +131,7 @@ func (w way) told(a *audit, cp Checkpoint, reset *passing, s *sheet) (skip Versi
 	if w.at != nil {
 		hash = w.at.RequestCursorHash
 	}
-	if w.to == cp.Version {
+	if w.to == cp.Version && cp.ResumeCursor != "" {
 		now := cp.ResumeCursor.Hash()
 		if hash != "" && hash != now && !w.odd {
 			s.broken(FoundChainBroken, w.to, "the page is open, and was asked with another cursor than the checkpoint's")
@@ -149,6 +149,8 @@ func (w way) told(a *audit, cp Checkpoint, reset *passing, s *sheet) (skip Versi
 		if hash != "" && !strings.HasPrefix(hash, reset.cursor) && !w.odd {
 			s.broken(FoundChainBroken, w.to, "its cursor is not the one that the reset of version %d set", w.to-1)
 		}
+	case a.forgets && w.before == nil:
+		a.tally.unknown(w.to - 1)
 	case a.forgets:
 	case w.before != nil:
 		s.broken(FoundResetUnknown, w.to-1, "the page is abandoned, and no reset is recorded that passed it")

@@ -45,23 +45,27 @@ func (r *reading) again(ctx context.Context) error {
 	return nil
 }
 
-// align pairs the page's events with those of the answer, in order, and gives those of the answer that are on no page.
+// align pairs the page's events with those of the answer, in order, and gives those of the answer that are not on the page.
 func (r *reading) align(kept []Event) (dropped []Event) {
-	at := 0
-	for _, ev := range kept {
-		if at < len(r.all) && r.all[at].ID == ev.ID && r.all[at].Digest == ev.Digest {
-			if on := r.all[at]; !bytes.Equal(on.Raw, ev.Raw) || !on.Position.Equal(ev.Position) || on.Entity != ev.Entity || on.Conflict != ev.Conflict || on.Invalid != ev.Invalid {
-				r.s.brokenAt(FoundRelaid, r.page.Version, on.key(), "event %d of the page is not what its raw answer says", on.Index)
-			}
-			at++
+	type content struct{ id, digest string }
+	place := map[content]int{}
+	for i, ev := range kept {
+		place[content{ev.ID, ev.Digest}] = i
+	}
+	next := 0
+	for _, on := range r.all {
+		i, ok := place[content{on.ID, on.Digest}]
+		if !ok || i < next {
+			r.s.brokenAt(FoundRelaid, r.page.Version, on.key(), "event %d of the page is not in its raw answer, or out of its order", on.Index)
 			continue
 		}
-		dropped = append(dropped, ev)
+		dropped, next = append(dropped, kept[next:i]...), i+1
+		ev := kept[i]
+		if !bytes.Equal(on.Raw, ev.Raw) || !on.Position.Equal(ev.Position) || on.Entity != ev.Entity || on.Conflict != ev.Conflict || on.Invalid != ev.Invalid {
+			r.s.brokenAt(FoundRelaid, r.page.Version, on.key(), "event %d of the page is not what its raw answer says", on.Index)
+		}
 	}
-	for ; at < len(r.all); at++ {
-		r.s.brokenAt(FoundRelaid, r.page.Version, r.all[at].key(), "event %d of the page is not in its raw answer, or out of its order", r.all[at].Index)
-	}
-	return dropped
+	return append(dropped, kept[next:]...)
 }
 
 // laid checks what opening adds to the events: their numbers, lanes, and whether an unseen one is late. Its own receipt tells: one that this

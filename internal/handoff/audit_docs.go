@@ -122,6 +122,10 @@ var errEnough = errors.New("enough")
 
 // documents counts the documents, and if more have a position than pages explained, finds those whose position is no applied event's.
 func (a *audit) documents(ctx context.Context) error {
+	if a.limited() {
+		a.sum.Documents = a.tally.documents
+		return nil
+	}
 	placed := 0
 	err := a.eachDoc(ctx, func(ds []Doc) error {
 		a.sum.Documents += len(ds)
@@ -133,8 +137,11 @@ func (a *audit) documents(ctx context.Context) error {
 		a.progress("documents")
 		return nil
 	})
-	if err != nil || a.limited() || a.forgets || a.tally.partial || a.tally.nameless || placed <= a.tally.documents {
+	if err != nil || a.forgets || a.tally.expiring || a.tally.nameless || placed <= a.tally.documents {
 		return err
+	}
+	if a.sum.Moving = a.tally.moved(a.cp); a.sum.Moving {
+		return nil
 	}
 	return a.eachDoc(ctx, func(ds []Doc) error {
 		ds = slices.DeleteFunc(ds, func(d Doc) bool { return d.Position.IsZero() })

@@ -116,7 +116,7 @@ func (r *reading) chunk(ctx context.Context, k int) (events []Event, ok bool, er
 		return nil, false, nil
 	case damaged(err):
 		r.s.partial = true
-		r.s.broken(FoundEventsGone, r.page.Version, "chunk %d of its events object: %v", k, err)
+		r.s.broken(FoundEventsGone, r.page.Version, "chunk %d of its events object: %s", k, damageText(err))
 		return nil, false, nil
 	case err != nil:
 		r.s.unread(r.page.Version, fmt.Sprintf("chunk %d of its events object", k), err)
@@ -193,6 +193,7 @@ func (r *reading) judge(ctx context.Context, js []judged) error {
 			}
 			if r.names(*rec, j) {
 				r.s.named++
+				r.s.revs += rec.Rev
 			}
 			if r.limited() { // else the walk over all receipts does it
 				sane(r.cp, *rec, r.s)
@@ -233,7 +234,7 @@ func (r *reading) settled(ctx context.Context, j judged) error {
 		r.s.brokenAt(FoundUnsettled, p.Version, j.key(), "the page was turned, and this event is %s", j.text())
 	case p.ChunksDone.Has(j.chunk):
 		r.s.brokenAt(FoundDoneUnsettled, p.Version, j.key(), "chunk %d counts as done, and this event on it is %s", j.chunk, j.text())
-	case p.Abandoned && !r.inSight(j):
+	case p.Abandoned && p.Version < r.cp.Version && !r.inSight(j):
 		r.s.brokenAt(FoundUnsuperseded, p.Version, j.key(), "a reset passed its page, and it is %s", j.text())
 	}
 	return nil

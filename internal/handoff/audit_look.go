@@ -19,8 +19,9 @@ type sheet struct {
 	more  int // beyond maxFindings
 
 	events, named, documents int
-	partial, nameless, gone  bool
-	reread                   bool
+	revs                     uint64 // of the receipts named
+	partial, gone, reread    bool     // not all of the page's events were read; due to expire; laid out again
+	nameless, expiring       bool     // as in auditTally
 	reached                  Position // applied_position is at least this once the page is behind
 }
 
@@ -120,3 +121,11 @@ func absent(err error) bool { return errors.Is(err, ErrNotFound) }
 
 // damaged reports that an object is gone, or is not what was written.
 func damaged(err error) bool { return errors.Is(err, ErrNotFound) || errors.Is(err, ErrDigest) }
+
+// damageText says which, in the protocol's words: a store's own name hosts, requests and buckets, and go to whoever asks for an audit.
+func damageText(err error) string {
+	if errors.Is(err, ErrDigest) {
+		return "its bytes are not those that were recorded"
+	}
+	return "it is gone from the archive"
+}

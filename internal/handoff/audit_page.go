@@ -75,10 +75,8 @@ func (a *audit) onePage(ctx context.Context, p Page) error {
 	}
 	a.sum.Pages++
 	a.sum.Events += s.events
-	a.tally.named += s.named
-	a.tally.documents += s.documents
-	a.tally.partial = a.tally.partial || s.partial || s.gone
-	a.tally.nameless = a.tally.nameless || s.nameless
+	a.named += s.named
+	a.tally.page(p.Version, s)
 	if s.gone {
 		a.sum.Forgotten++
 	}
@@ -108,6 +106,7 @@ func (a *audit) page(ctx context.Context, cp Checkpoint, p Page, s *sheet) error
 		return err
 	}
 	a.recorded(p, dir, s)
+	s.expiring = dir.ReceiptRetention > 0
 	if below(dir.AppliedBefore, a.chain.applied) {
 		s.broken(FoundAppliedFell, p.Version, "the applied position was %s when it opened, and %s before", dir.AppliedBefore, a.chain.applied)
 	}
@@ -138,7 +137,7 @@ func (a *audit) placed(cp Checkpoint, p Page, s *sheet) bool {
 		return true
 	case p.Abandoned || p.Lost:
 		s.broken(FoundMarkedOpen, p.Version, "the page is marked %s, and the checkpoint still stands at it", markOf(p))
-	case cp.Closing != 0:
+	case cp.Closing != 0 && cp.Closing+1 == cp.Version:
 		s.broken(FoundOpenClosing, p.Version, "the page is open, and version %d is still being closed after a reset", cp.Closing)
 	case cp.Halt != nil:
 		s.broken(FoundOpenHalted, p.Version, "the page is open, and the stream is halted (%s) over this version", cp.Halt.Reason)
@@ -172,8 +171,7 @@ func (a *audit) leftBehind(ctx context.Context, cp Checkpoint, p Page, s *sheet)
 func (a *audit) recorded(p Page, dir Directory, s *sheet) {
 	if dir.NextCursor == "" || dir.RequestCursor == "" {
 		s.broken(FoundNoCursor, p.Version, "its directory lacks a cursor")
-	}
-	if p.RequestCursorHash != dir.RequestCursor.Hash() || p.NextCursorHash != dir.NextCursor.Hash() {
+	} else if p.RequestCursorHash != dir.RequestCursor.Hash() || p.NextCursorHash != dir.NextCursor.Hash() {
 		s.broken(FoundCursorMismatch, p.Version, "page and directory name different cursors")
 	}
 	events, end, whole := 0, int64(0), true
@@ -205,7 +203,7 @@ func (a *audit) archivedPage(ctx context.Context, cp Checkpoint, p Page, dir Dir
 	case damaged(err) && a.objectsDue(cp, p):
 		s.gone = true
 	case damaged(err):
-		s.broken(FoundRawGone, p.Version, "its raw answer: %v", err)
+		s.broken(FoundRawGone, p.Version, "its raw answer: %s", damageText(err))
 	default:
 		s.unread(p.Version, "its raw answer", err)
 	}

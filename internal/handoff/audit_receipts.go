@@ -30,13 +30,14 @@ func (a *audit) eachReceipt(ctx context.Context, f func([]Receipt) error) error 
 // receiptsWalk checks each receipt by itself. If there are others than the pages named, it finds those that no page names.
 func (a *audit) receiptsWalk(ctx context.Context) error {
 	if a.limited() {
-		a.sum.Receipts = a.tally.named
+		a.sum.Receipts = a.named
 		return nil
 	}
 	err := a.eachReceipt(ctx, func(rs []Receipt) error {
+		var open []Receipt
 		for _, r := range rs {
-			if r.Listed() {
-				a.tally.waiting++
+			if a.tally.receipt(r) {
+				open = append(open, r)
 			}
 			if err := a.lookReceipt(ctx, r, sane); err != nil {
 				return err
@@ -44,12 +45,17 @@ func (a *audit) receiptsWalk(ctx context.Context) error {
 		}
 		a.sum.Receipts += len(rs)
 		a.progress("receipts")
-		return nil
+		return a.orphansAmong(ctx, open)
 	})
-	if err != nil || a.sum.Receipts == a.tally.named {
+	if err != nil || a.tally.listed == a.tally.named {
 		return err
 	}
-	return a.orphans(ctx)
+	return a.eachReceipt(ctx, func(rs []Receipt) error {
+		a.progress("receipts")
+		return a.orphansAmong(ctx, slices.DeleteFunc(rs, func(r Receipt) bool {
+			return !a.tally.knows(r.PageVersion) || !a.tally.behind(r.PageVersion)
+		}))
+	})
 }
 
 // lookReceipt judges a receipt as it was listed, then as it is.
@@ -100,25 +106,22 @@ func sane(cp Checkpoint, r Receipt, s *sheet) {
 	}
 }
 
-// orphans finds receipts that the page they are stamped with does not name.
-func (a *audit) orphans(ctx context.Context) error {
-	return a.eachReceipt(ctx, func(rs []Receipt) error {
-		slices.SortFunc(rs, func(x, y Receipt) int {
-			return cmp.Or(cmp.Compare(x.PageVersion, y.PageVersion), cmp.Compare(x.Chunk, y.Chunk))
-		})
-		for at := 0; at < len(rs); {
-			end := at + 1
-			for end < len(rs) && rs[end].PageVersion == rs[at].PageVersion && rs[end].Chunk == rs[at].Chunk {
-				end++
-			}
-			if err := a.orphansOf(ctx, rs[at:end]); err != nil {
-				return err
-			}
-			at = end
-		}
-		a.progress("receipts")
-		return nil
+// orphansAmong finds receipts that the page they are stamped with does not name. It reads each page and chunk once a batch.
+func (a *audit) orphansAmong(ctx context.Context, rs []Receipt) error {
+	slices.SortFunc(rs, func(x, y Receipt) int {
+		return cmp.Or(cmp.Compare(x.PageVersion, y.PageVersion), cmp.Compare(x.Chunk, y.Chunk))
 	})
+	for at := 0; at < len(rs); {
+		end := at + 1
+		for end < len(rs) && rs[end].PageVersion == rs[at].PageVersion && rs[end].Chunk == rs[at].Chunk {
+			end++
+		}
+		if err := a.orphansOf(ctx, rs[at:end]); err != nil {
+			return err
+		}
+		at = end
+	}
+	return nil
 }
 
 // orphansOf judges receipts of one chunk.

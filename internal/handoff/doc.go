@@ -41,7 +41,7 @@
 //   - I10 Progress: with a working source, store and sink and no hold or halt, every crash state reaches the end by itself
 //   - I11 Isolation: streams never touch each other
 //
-// CheckInvariants checks what a walk over the record can show.
+// Audit checks what the record can show, while the stream works: audit_words.go lists what it can find.
 //
 // # Writes
 //

@@ -13,6 +13,9 @@ type Violation struct {
 	Detail    string  `json:"detail"`
 }
 
+// Promise is the broken invariant in words.
+func (v Violation) Promise() string { return promiseOf(v.Invariant) }
+
 // CheckInvariants is Audit over the whole record, without a definition: every promise that is seen broken, none if it is an empty list.
 // What changed at every look is left out: only what stands is a violation. An object that could not be read is an error, beside what
 // was found.

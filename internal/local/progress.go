@@ -106,7 +106,7 @@ func blockedBy(b *handoff.Blocked) string {
 	return Printable(b.By)
 }
 
-// summary is several streams in one line.
+// summary is several streams in one line: what is blocked, and for how long, before what a narrow terminal may cut.
 func summary(ps []*progress, now time.Time) string {
 	if len(ps) == 1 {
 		return ps[0].line(now)
@@ -124,12 +124,12 @@ func summary(ps []*progress, now time.Time) string {
 			blocked = append(blocked, fmt.Sprintf("%s %s by %s", Printable(string(p.stream)), ago(now, b.Since), blockedBy(b)))
 		}
 	}
-	line := fmt.Sprintf("%d streams · %d pages turned · %d applied · %d ignored · %d quarantined · %d held · %.0f/s",
-		len(ps), sum.pages, sum.applied, sum.ignored, sum.quarantined, held, rate)
+	line := fmt.Sprintf("%d streams", len(ps))
 	if len(blocked) > 0 {
 		line += fmt.Sprintf(" · %d blocked: %s", len(blocked), strings.Join(blocked, ", "))
 	}
-	return line
+	return line + fmt.Sprintf(" · %d pages turned · %d applied · %d ignored · %d quarantined · %d held · %.0f/s",
+		sum.pages, sum.applied, sum.ignored, sum.quarantined, held, rate)
 }
 
 // ago is how long ago, in one unit or two.

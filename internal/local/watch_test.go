@@ -189,8 +189,8 @@ func TestSeveralStreamsShareTheLine(t *testing.T) {
 	a := &progress{stream: "a", tally: tally{2, 10, 1, 0}, status: heldStatus()}
 	b := &progress{stream: "b", tally: tally{3, 20, 0, 1}}
 	got := summary([]*progress{a, b}, noon.Add(12*time.Second))
-	want := "2 streams · 5 pages turned · 30 applied · 1 ignored · 1 quarantined · 1 held · 0/s" +
-		" · 1 blocked: a 12s by hold: policy of evt-0137"
+	want := "2 streams · 1 blocked: a 12s by hold: policy of evt-0137" +
+		" · 5 pages turned · 30 applied · 1 ignored · 1 quarantined · 1 held · 0/s"
 	if got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}

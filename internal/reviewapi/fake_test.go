@@ -18,6 +18,7 @@ type fake struct {
 	driven           []handoff.Stream
 	answer           handoff.DecisionAnswer
 	err              error // of every answer
+	statusErrs       map[handoff.Stream]error
 	entries          []handoff.StreamEntry
 	statuses         map[handoff.Stream]handoff.StreamStatus
 	receipts         map[handoff.ReceiptKey]handoff.Receipt
@@ -45,6 +46,9 @@ func (f *fake) DriveNow(_ context.Context, s handoff.Stream) {
 }
 
 func (f *fake) Status(_ context.Context, s handoff.Stream) (handoff.StreamStatus, error) {
+	if err := f.statusErrs[s]; err != nil {
+		return handoff.StreamStatus{}, err
+	}
 	return f.statuses[s], f.err
 }
 

@@ -2,6 +2,7 @@ package reviewapi
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -15,16 +16,19 @@ import (
 
 // StreamLine is a stream in the list: what blocks it, and since when.
 type StreamLine struct {
-	Stream     handoff.Stream   `json:"stream"`
-	Definition string           `json:"definition"`
-	Status     handoff.Status   `json:"status"`
-	Version    handoff.Version  `json:"version"`
-	Rev        uint64           `json:"rev"`
+	Stream     handoff.Stream  `json:"stream"`
+	Definition string          `json:"definition"`
+	Status     handoff.Status  `json:"status,omitempty"`
+	Version    handoff.Version `json:"version,omitempty"`
+	Rev        uint64          `json:"rev,omitempty"`
+	// Error says why this one could not be read; then nothing is known of where it stands. The others are not held up by it.
+	Error      string           `json:"error,omitempty"`
 	Blocked    *handoff.Blocked `json:"blocked,omitempty"`
 	Held       int              `json:"held"`
 	HeldMore   bool             `json:"held_more,omitempty"`
 	StartedAt  time.Time        `json:"started_at"`
 	RetiredAt  time.Time        `json:"retired_at,omitzero"`
+	OrphanedAt time.Time        `json:"orphaned_at,omitzero"`
 }
 
 // List is one batch of a listing; Next is the mark of the following one, empty at the end.
@@ -40,35 +44,71 @@ func listOf[T any](items []T, next string) List[T] {
 	return List[T]{items, next}
 }
 
-// listStreams puts what is blocked first, longest blocked before the rest.
+// listStreams puts first what is blocked, and before it what could not be read and may be; what was retired comes last.
 func (a *api) listStreams(w http.ResponseWriter, r *http.Request) error {
 	entries, err := a.State.Streams(r.Context())
 	if err != nil {
 		return err
 	}
-	var lines []StreamLine
-	for _, e := range entries {
-		st, err := a.Engine.Status(r.Context(), e.Stream)
-		if err != nil {
-			return err
+	lines := make([]StreamLine, len(entries))
+	var unread error
+	for i, e := range entries {
+		var err error
+		if lines[i], err = a.line(r.Context(), e); err != nil && unread == nil {
+			unread = err
 		}
-		lines = append(lines, StreamLine{
-			Stream: e.Stream, Definition: e.Definition, Status: st.Status, Version: st.Version, Rev: st.Rev, Blocked: st.Blocked,
-			Held: st.Held, HeldMore: st.HeldMore, StartedAt: e.StartedAt, RetiredAt: e.RetiredAt,
-		})
+	}
+	if unread != nil && !a.Explain && a.Report != nil { // the first stands for all: they mostly fail alike
+		a.Report(r.Context(), unread)
 	}
 	slices.SortStableFunc(lines, func(x, y StreamLine) int {
-		switch {
-		case x.Blocked != nil && y.Blocked != nil:
-			return cmp.Or(x.Blocked.Since.Compare(y.Blocked.Since), cmp.Compare(x.Stream, y.Stream))
-		case x.Blocked != nil:
-			return -1
-		case y.Blocked != nil:
-			return 1
-		}
-		return cmp.Compare(x.Stream, y.Stream)
+		return cmp.Or(cmp.Compare(x.rank(), y.rank()), x.since(y), cmp.Compare(x.Stream, y.Stream))
 	})
 	return answer(w, listOf(lines, ""), 0)
+}
+
+// line reads one stream. An error is on its line, and given for the log.
+func (a *api) line(ctx context.Context, e handoff.StreamEntry) (StreamLine, error) {
+	l := StreamLine{Stream: e.Stream, Definition: e.Definition, StartedAt: e.StartedAt, RetiredAt: e.RetiredAt, OrphanedAt: e.OrphanedAt}
+	st, err := a.Engine.Status(ctx, e.Stream)
+	if err != nil {
+		l.Error = "it could not be read: ask again"
+		if errors.Is(err, handoff.ErrNotFound) {
+			l.Error = "it is on the list and has no checkpoint"
+		}
+		if a.Explain {
+			l.Error += " (" + err.Error() + ")"
+		}
+		return l, err
+	}
+	l.Status, l.Version, l.Rev, l.Blocked, l.Held, l.HeldMore = st.Status, st.Version, st.Rev, st.Blocked, st.Held, st.HeldMore
+	return l, nil
+}
+
+// rank orders lines by how much they concern an operator.
+func (l StreamLine) rank() int {
+	switch {
+	case !l.RetiredAt.IsZero():
+		return 3
+	case l.Error != "":
+		return 0
+	case l.Blocked != nil:
+		return 1
+	}
+	return 2
+}
+
+// since puts the longest blocked first.
+func (l StreamLine) since(o StreamLine) int {
+	switch {
+	case l.Blocked != nil && o.Blocked != nil:
+		return l.Blocked.Since.Compare(o.Blocked.Since)
+	case l.Blocked != nil:
+		return -1
+	case o.Blocked != nil:
+		return 1
+	}
+	return 0
 }
 
 func (a *api) getStream(w http.ResponseWriter, r *http.Request) error {

@@ -115,6 +115,45 @@ func TestOrderOfTheList(t *testing.T) {
 	}
 }
 
+// One stream that cannot be read holds up no other: its line says so, first, and nothing of the inside; the log is told once. What was
+// retired comes last, blocked or not.
+func TestOneUnreadableStream(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2031, 3, 1, 0, 0, 0, 0, time.UTC)
+	blocked := handoff.StreamStatus{Blocked: &handoff.Blocked{By: "pause", Since: at}, Status: handoff.Paused, Version: 7}
+	var logged []error
+	f := &fake{
+		statuses:   map[handoff.Stream]handoff.StreamStatus{"blocked": blocked, "gone": blocked},
+		statusErrs: map[handoff.Stream]error{"torn": errors.New("table-7 is on fire"), "torn-too": errors.New("too"), "lost": fmt.Errorf("S#lost: %w", handoff.ErrNotFound)},
+		entries:    []handoff.StreamEntry{{Stream: "gone", RetiredAt: at}, {Stream: "calm", OrphanedAt: at}, {Stream: "blocked"}, {Stream: "torn-too"}, {Stream: "torn"}, {Stream: "lost"}},
+	}
+	h := f.serve(t, func(c *reviewapi.Config) {
+		c.Report = func(_ context.Context, err error) { logged = append(logged, err) }
+	})
+	for name, c := range clients(t, h) {
+		logged = nil
+		lines, err := c.Streams(t.Context())
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		got := ""
+		for _, l := range lines {
+			got += fmt.Sprintf("%s %q; ", l.Stream, l.Error)
+		}
+		const again = `"it could not be read: ask again"; `
+		if want := `lost "it is on the list and has no checkpoint"; torn ` + again + `torn-too ` + again + `blocked ""; calm ""; gone ""; `; got != want {
+			t.Errorf("%s:\ngot  %s\nwant %s", name, got, want)
+		}
+		if lines[3].Version != 7 || lines[1].Status != "" || !lines[4].OrphanedAt.Equal(at) || len(logged) != 1 {
+			t.Errorf("%s: %+v, logged %v", name, lines, logged)
+		}
+	}
+	h = f.serve(t, func(c *reviewapi.Config) { c.Explain = true })
+	if _, _, body := request(t, h, "GET", "/v1/streams", ""); !strings.Contains(body, "table-7 is on fire") {
+		t.Errorf("this machine's user is not told why: %s", body)
+	}
+}
+
 // A payload that is gone is told from one that could not be read.
 func TestMissingPayload(t *testing.T) {
 	t.Parallel()

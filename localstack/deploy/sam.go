@@ -56,16 +56,11 @@ func program() (string, error) {
 	return path, nil
 }
 
-// Build builds the three functions. overrides are template parameters that a build depends on, as Name=value.
-func (s SAM) Build(ctx context.Context, overrides ...string) error {
-	args := []string{"build"}
-	if len(overrides) > 0 {
-		args = append(append(args, "--parameter-overrides"), overrides...)
-	}
-	return s.run(ctx, args...)
-}
+// Build builds the three functions for this machine's processor. It needs no cloud.
+func (s SAM) Build(ctx context.Context) error { return s.run(ctx, "build") }
 
-// Deploy creates or updates a stack and waits for it.
+// Deploy creates or updates a stack and waits for it. overrides are the template's parameters, as Name=value. Mend what the emulator makes
+// of it afterwards.
 func (s SAM) Deploy(ctx context.Context, stack string, overrides ...string) error {
 	args := []string{
 		"deploy", "--stack-name", stack, "--region", Region, "--resolve-s3", "--no-confirm-changeset", "--no-fail-on-empty-changeset",
@@ -113,6 +108,6 @@ func (s SAM) env(ctx context.Context) ([]string, error) {
 		}
 		env = append(env, name+"="+string(bytes.TrimSpace(value)))
 	}
-	return append(env, "HOME="+s.Home, "SAM_CLI_TELEMETRY=0", "AWS_ENDPOINT_URL="+s.Endpoint, "AWS_REGION="+Region,
+	return append(env, "TURNLEAF_ARCHITECTURE="+HostArchitecture(), "HOME="+s.Home, "SAM_CLI_TELEMETRY=0", "AWS_ENDPOINT_URL="+s.Endpoint, "AWS_REGION="+Region,
 		"AWS_DEFAULT_REGION="+Region, "AWS_ACCESS_KEY_ID="+Key, "AWS_SECRET_ACCESS_KEY="+Secret, "AWS_EC2_METADATA_DISABLED=true"), nil
 }

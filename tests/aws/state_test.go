@@ -8,6 +8,7 @@ import (
 	"github.com/turnleaf/turnleaf/internal/handofftest"
 	"github.com/turnleaf/turnleaf/internal/handofftest/walkthrough"
 	"github.com/turnleaf/turnleaf/internal/s3archive"
+	"github.com/turnleaf/turnleaf/tests/template/roles"
 )
 
 func TestState(t *testing.T) {
@@ -16,12 +17,23 @@ func TestState(t *testing.T) {
 	handofftest.ExerciseState(t, func(*testing.T) handoff.State { return store })
 }
 
+// The stories, and what each function did in them against what its role allows.
 func TestWalkthroughs(t *testing.T) {
 	t.Parallel()
-	store := ddbstate.New(cloud.DynamoDB(), cloud.Tables(t), ddbstate.Options{})
-	client, bucket := cloud.S3(), cloud.Bucket(t)
-	walkthrough.Run(t, func(t *testing.T) walkthrough.Backend {
-		t.Helper()
-		return walkthrough.Backend{State: store, Archive: s3archive.New(client, bucket, t.Name()+"/")}
+	tables, bucket := cloud.Tables(t), cloud.Bucket(t)
+	rec := roles.NewRecorder(map[string]string{
+		tables.Streams: "StreamsTable", tables.Receipts: "ReceiptsTable", tables.Projections: "ProjectionsTable", bucket: "Archive",
+	})
+	store, client := ddbstate.New(cloud.DynamoDB(rec.DynamoDB), tables, ddbstate.Options{}), cloud.S3(rec.S3)
+	t.Run("stories", func(t *testing.T) {
+		walkthrough.Run(t, func(t *testing.T) walkthrough.Backend {
+			t.Helper()
+			return walkthrough.Backend{State: rec.State(store), Archive: s3archive.New(client, bucket, t.Name()+"/")}
+		})
+	})
+	t.Run("roles", func(t *testing.T) {
+		readAll(t, store, func(prefix string) handoff.Archive { return s3archive.New(client, bucket, prefix) })
+		untold(t, store)
+		compare(t, rec)
 	})
 }

@@ -65,19 +65,21 @@ func account(k int) string { return fmt.Sprintf("acct-%02d", (k*k+k/7)%accounts)
 type feed struct {
 	*httptest.Server
 
+	onAsk func(r *http.Request) // runs while the answer is waited for; set before the first request
+
 	mu        sync.Mutex
-	published int                     // guarded by mu: how many events of /events there are
-	asked     int                     // guarded by mu
-	onAsk     func(r *http.Request)   // guarded by mu: runs while the answer is waited for
-	served    map[string]map[int]bool // guarded by mu: path to the ends of the pages that were given
+	published int // guarded by mu: how many events of /events there are
+	asked     int // guarded by mu
 }
 
 func newFeed(t *testing.T) *feed {
-	f := &feed{published: firstGate, served: map[string]map[int]bool{"/events": {}, "/late": {}}}
+	f := &feed{published: firstGate, onAsk: func(*http.Request) {}}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /events", func(w http.ResponseWriter, r *http.Request) { f.serve(w, r, perPage, f.count()) })
 	mux.HandleFunc("GET /late", func(w http.ResponseWriter, r *http.Request) { f.serve(w, r, latePage, lateTotal) })
-	f.Server = httptest.NewServer(mux)
+	f.Server = httptest.NewUnstartedServer(mux)
+	f.Config.ErrorLog = silent
+	f.Start()
 	t.Cleanup(f.Close)
 	return f
 }
@@ -103,11 +105,8 @@ func (f *feed) publish(n int) {
 func (f *feed) serve(w http.ResponseWriter, r *http.Request, size, count int) {
 	f.mu.Lock()
 	f.asked++
-	hook := f.onAsk
 	f.mu.Unlock()
-	if hook != nil {
-		hook(r)
-	}
+	f.onAsk(r)
 	after, ok := place(r.URL.Query().Get("cursor"))
 	if !ok {
 		http.Error(w, "not a cursor of ours", http.StatusBadRequest)
@@ -122,9 +121,6 @@ func (f *feed) serve(w http.ResponseWriter, r *http.Request, size, count int) {
 		}
 		events = append(events, rec)
 	}
-	f.mu.Lock()
-	f.served[r.URL.Path][to] = true
-	f.mu.Unlock()
 	w.Header().Set("Content-Type", "application/json")
 	_ = json.NewEncoder(w).Encode(map[string]any{"events": events, "next": token(to), "has_more": to < count}) // who went away is told nothing
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"maps"
 	"net"
 	"net/http"
@@ -17,6 +18,9 @@ import (
 	"sync"
 	"testing"
 )
+
+// fetching names the call of a source, which does not pass the gate: the feed asks it (atFeed).
+const fetching = "fetch"
 
 // gate stands between everybody and the emulator. It says that calls came over TLS (the emulator has it listen without, and the template's
 // policies refuse that), asks reads again that MiniStack 1.5.33 breaks off, and ends the functions' processes in the middle of a call.
@@ -33,6 +37,9 @@ type gate struct {
 	owners  map[string]*process // guarded by mu: a connection's caller, by address
 }
 
+// silent is for servers whose connections are broken on purpose.
+var silent = log.New(io.Discard, "", 0)
+
 // strike is the end of the process that makes a certain call.
 type strike struct {
 	function string // poll, apply or review
@@ -44,7 +51,7 @@ type strike struct {
 func newGate(t *testing.T) *gate {
 	g := &gate{struck: map[string]int{}, denied: map[string]int{}, made: map[string]int{}, names: map[string]string{}, owners: map[string]*process{}}
 	g.Server = httptest.NewUnstartedServer(http.NotFoundHandler())
-	g.Server.Config.ErrorLog = nil
+	g.Server.Config.ErrorLog = silent
 	g.Server.Config.ConnState = g.connState
 	g.Server.Start()
 	t.Cleanup(g.Close)
@@ -105,10 +112,18 @@ func (g *gate) serve(proxy http.Handler, w http.ResponseWriter, r *http.Request)
 	if hit != nil {
 		g.strike(p, who, call)
 	}
-	if rec.code == http.StatusForbidden {
+	if rec.code == http.StatusForbidden || bareWrite(r) {
 		g.mu.Lock()
 		g.denied[who+" "+call]++
 		g.mu.Unlock()
+	}
+}
+
+// atFeed is serve for a request that the feed is about to answer.
+func (g *gate) atFeed(r *http.Request) {
+	who, p := g.caller(r.RemoteAddr)
+	if who != "" && g.note(who, fetching) != nil {
+		g.strike(p, who, fetching)
 	}
 }
 

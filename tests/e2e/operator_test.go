@@ -26,8 +26,7 @@ type operator struct {
 // hire makes a user who may send these methods to the API, and no more. No method at all is somebody of the same account who may nothing.
 func (w *world) hire(name string, methods ...string) *operator {
 	w.Helper()
-	const version = "2010-05-08"
-	w.must(w.form("iam", url.Values{"Action": {"CreateUser"}, "Version": {version}, "UserName": {name}}, nil))
+	w.must(w.form("iam", url.Values{"Action": {"CreateUser"}, "Version": {iamVersion}, "UserName": {name}}, nil))
 	if len(methods) > 0 {
 		var allowed []string
 		for _, m := range methods {
@@ -38,14 +37,14 @@ func (w *world) hire(name string, methods ...string) *operator {
 		}})
 		w.must(err)
 		w.must(w.form("iam", url.Values{
-			"Action": {"PutUserPolicy"}, "Version": {version}, "UserName": {name}, "PolicyName": {"api"}, "PolicyDocument": {string(policy)},
+			"Action": {"PutUserPolicy"}, "Version": {iamVersion}, "UserName": {name}, "PolicyName": {"api"}, "PolicyDocument": {string(policy)},
 		}, nil))
 	}
 	var made struct {
 		ID     string `xml:"CreateAccessKeyResult>AccessKey>AccessKeyId"`
 		Secret string `xml:"CreateAccessKeyResult>AccessKey>SecretAccessKey"`
 	}
-	w.must(w.form("iam", url.Values{"Action": {"CreateAccessKey"}, "Version": {version}, "UserName": {name}}, &made))
+	w.must(w.form("iam", url.Values{"Action": {"CreateAccessKey"}, "Version": {iamVersion}, "UserName": {name}}, &made))
 	via := signing{"execute-api", aws.Credentials{AccessKeyID: made.ID, SecretAccessKey: made.Secret}, w.net}
 	return &operator{
 		world: w, arn: "arn:aws:iam::000000000000:user/" + name, http: &http.Client{Transport: via},

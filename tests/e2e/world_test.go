@@ -79,6 +79,7 @@ func newWorld(t *testing.T) *world {
 			t.Errorf("stop the emulator: %v", err)
 		}
 	})
+	w.feed.onAsk = w.gate.atFeed
 	w.must(w.gate.open(w.emulator.Endpoint, peers{w.emulator.PID()}))
 	w.net = toGate(w.gate.URL)
 	w.cfg = aws.Config{
@@ -119,9 +120,6 @@ func parameters() []string {
 		"LogLevel=debug", "ArchiveDays=30", "RecordDays=90",
 	}
 }
-
-// build runs `sam build`, which needs no cloud.
-func (w *world) build(ctx context.Context) error { return w.sam.Build(ctx, parameters()...) }
 
 // ready waits for the emulator's first answer.
 func (w *world) ready() {
@@ -193,12 +191,12 @@ func (w *world) logs(function string) ([][]byte, error) {
 	if function == "" {
 		return nil, errors.New("it was never deployed")
 	}
-	var conf struct{ LoggingConfig struct{ LogGroup string } }
-	if err := w.get("lambda", "/2015-03-31/functions/"+function+"/configuration", &conf); err != nil {
+	group, err := w.logGroup(function)
+	if err != nil {
 		return nil, err
 	}
 	var out [][]byte
-	in := map[string]any{"logGroupName": conf.LoggingConfig.LogGroup, "limit": 10_000}
+	in := map[string]any{"logGroupName": group, "limit": 10_000}
 	for {
 		var got struct {
 			Events    []struct{ Message string }
@@ -215,6 +213,13 @@ func (w *world) logs(function string) ([][]byte, error) {
 		}
 		in["nextToken"] = got.NextToken
 	}
+}
+
+// logGroup names a function's log group.
+func (w *world) logGroup(function string) (string, error) {
+	var c struct{ LoggingConfig struct{ LogGroup string } }
+	err := w.get("lambda", "/2015-03-31/functions/"+function+"/configuration", &c)
+	return c.LoggingConfig.LogGroup, err
 }
 
 // tail keeps what was written to it.

@@ -26,7 +26,7 @@ func (m *model) apply(s state, who slot, did emit) {
 		m.head(&s, p)
 	case settle, claim:
 		m.settle(&s, p)
-	case claimRead, settleOwn:
+	case claimRead, settleOwn, ownCheckpoint:
 		m.ownAttempt(&s, p)
 	case call:
 		m.call(s, who, did)
@@ -105,6 +105,8 @@ func (m *model) judge(s *state, v, e uint8, r receipt) (verdict, receipt) {
 		return m.attempt(v, e, r)
 	case o == released, o == retrying && !waits:
 		return m.attempt(v, e, r)
+	case o == claimed && !waits && m.breaks.claimAgain:
+		return m.attempt(v, e, r)
 	case o == claimed && !waits: // whoever claimed it never said what came of the call
 		return write, newReceipt(held, v) | attempt | r&answered
 	case o == held && r.stamp() < v: // taken over by the later page
@@ -179,7 +181,8 @@ func (m *model) settle(s *state, p *proc) {
 	s.put(e, r)
 	switch r.outcome() {
 	case claimed:
-		*p = proc{pc: claimRead, v: p.v, chunk: p.chunk, at: p.at, fresh: 1 << (e - 1)}
+		*p = proc{pc: claimRead, v: p.v, chunk: p.chunk, at: p.at, mask: 1 << (e - 1), fresh: 1<<(e-1) | p.fresh, known: p.known}
+		p.known[e-1] = 0
 		return
 	case applied:
 		s.effect(e)

@@ -76,14 +76,10 @@ func (m *model) supersede(s *state, p *proc) {
 	e := m.lane(s, p.v, p.chunk)[p.at]
 	if p.stands(e) {
 		r := newReceipt(superseded, p.v)
-		if old := s.receipt(e); old.has(attempt) {
-			r = newReceipt(held, p.v) | attempt | old&answered
+		if old := s.receipt(e); old.has(attempt) && !m.breaks.supersedeAttempt { // its call may have happened
+			r = newReceipt(held, p.v) | attempt
 		}
-		lease := s.late & (1 << (e - 1))
 		s.put(e, r)
-		if r.has(attempt) {
-			s.late |= lease
-		}
 	} else {
 		p.bits |= failed
 	}

@@ -51,6 +51,8 @@ type breaks struct {
 	laneGoesOn          bool // behind a hold
 	settleUnconditioned bool // whatever receipt stands
 	supersedeTerminal   bool
+	supersedeAttempt    bool // a claim too
+	claimAgain          bool // an expired claim is attempted again
 	archiveLate         bool // after the open
 	spoolAnyCursor      bool
 	prefixOverHolds     bool

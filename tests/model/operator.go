@@ -92,14 +92,13 @@ func (m *model) decideStream(s state, who slot, did emit) {
 	case decideWrite:
 		if !p.is(cpFresh) {
 			*p = proc{}
-			did(label{}, s, false)
+			did(label{}, s, true)
 			return
 		}
-		w := p.word
 		m.decidedStream(&s, p)
 		s.wroteCheckpoint(p)
 		*p = proc{pc: decideContinue}
-		did(label{}, s, w == resume)
+		did(label{}, s, true) // what an operator began, he ends
 	case decideContinue:
 		*p = proc{}
 		did(label{}, s, true)
@@ -117,7 +116,6 @@ func (m *model) beginStream(s state, who slot, w word, to uint8, did emit) {
 		p.done = 0
 	}
 	if w == reset && m.breaks.resetInOneStep {
-		w := p.word
 		m.decidedStream(&s, p)
 		s.wroteCheckpoint(p)
 		*p = proc{}
@@ -199,18 +197,5 @@ func (m *model) lose(s state, yield emit) {
 				yield(label{who: queue, step: lose, a: v, b: k}, to, false)
 			}
 		}
-	}
-}
-
-// later: every lease and every wait is over.
-func (m *model) later(s state, yield emit) {
-	was := s.late
-	for e := uint8(1); e <= maxEvents; e++ {
-		if r := s.receipt(e); r.has(attempt) || r.outcome() == retrying {
-			s.late |= 1 << (e - 1)
-		}
-	}
-	if s.late != was {
-		yield(label{who: clock, step: later}, s, true)
 	}
 }

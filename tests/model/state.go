@@ -162,13 +162,21 @@ func (s *state) wroteCheckpoint(p *proc) {
 	p.bits |= cpFresh
 }
 
-// put writes a receipt.
+// put writes a receipt. An attempt that goes on keeps its lease; one that ends takes its claimant's right with it.
 func (s *state) put(e uint8, r receipt) {
+	bit := uint8(1) << (e - 1)
+	same := s.receipts[e-1].has(attempt) && r.has(attempt)
+	if !same {
+		s.late &^= bit
+	}
 	for i := range s.procs {
-		s.procs[i].fresh &^= 1 << (e - 1)
+		p := &s.procs[i]
+		p.fresh &^= bit
+		if !same && p.pc.claiming() && p.mask == bit {
+			p.bits |= failed
+		}
 	}
 	s.receipts[e-1] = r
-	s.late &^= 1 << (e - 1)
 }
 
 // effect is what applying an event does, counted.

@@ -57,6 +57,7 @@ const (
 	claimRead
 	call
 	settleOwn
+	ownCheckpoint
 	chunkDone
 	sendAgain
 
@@ -95,9 +96,14 @@ var sites = [pcs]string{
 	turn: "turn", turnAgain: "read/checkpoint", turnPage: "read/page", unspool: "unspool",
 	promoteRead: "read/checkpoint", promoteDirectory: "read/directory", promoteWrite: "promote", promoteAgain: "read/checkpoint", promoteContinue: "continue",
 	applyCheckpoint: "read/checkpoint", applyDirectory: "read/directory", applyChunk: "read/chunk", recall: "read/receipts",
-	settle: "apply/settle", claim: "apply/claim", claimRead: "read/receipts", call: "call", settleOwn: "apply/settle", chunkDone: "chunk", sendAgain: "send",
+	settle: "apply/settle", claim: "apply/claim", claimRead: "read/receipts", call: "call", settleOwn: "apply/settle", ownCheckpoint: "read/checkpoint", chunkDone: "chunk", sendAgain: "send",
 	releaseCheckpoint: "read/checkpoint", decideWrite: "decide", decideContinue: "continue",
 	aheadPut: "spool",
+}
+
+// claiming: the process has an attempt under way.
+func (p pc) claiming() bool {
+	return p == claimRead || p == call || p == settleOwn || p == ownCheckpoint
 }
 
 // private calls touch nothing that another process reads or writes in this model: what is written once and read only when named, the

@@ -13,7 +13,7 @@ import (
 )
 
 // killTime is how long one run may take: a mutant that hangs is noticed too. A suite of its own gets longer, see Suite.
-const killTime = 30 * time.Second
+const killTime = 15 * time.Second
 
 // Suite is one test package, compiled with the mutants of a list in it.
 type Suite struct {

@@ -32,6 +32,10 @@ var acts = map[string]func(w *world, a, b int){
 	"again":  (*world).actAgain,
 	"drop":   (*world).actDrop,
 	"lose":   (*world).actLose,
+	"poison": (*world).actPoison,
+	"deploy": (*world).actDeploy,
+	"ahead":  (*world).actAhead,
+	"sleep":  (*world).actSleep,
 }
 
 // weights say how often each step is drawn, the plainest first: shrinking goes towards the front.
@@ -40,7 +44,8 @@ var weights = []struct {
 	n    int
 }{
 	{"cycle", 8}, {"tick", 8}, {"apply", 10}, {"end", 8}, {"go", 12}, {"wait", 6}, {"hint", 3}, {"grow", 3}, {"decide", 9}, {"order", 5},
-	{"fault", 9}, {"kill", 3}, {"mood", 5}, {"change", 4}, {"sink", 3}, {"freeze", 3}, {"wake", 2}, {"drop", 2}, {"again", 1}, {"lose", 1},
+	{"fault", 9}, {"kill", 3}, {"mood", 5}, {"change", 4}, {"sink", 3}, {"freeze", 3}, {"wake", 2}, {"drop", 2}, {"again", 1}, {"lose", 1}, {"poison", 1},
+	{"deploy", 1}, {"ahead", 2}, {"sleep", 3},
 }
 
 // deck is weights dealt out.
@@ -140,17 +145,29 @@ func (w *world) actDrop(a, b int) {
 // actGo lets a process make a few calls.
 func (w *world) actGo(a, b int) {
 	w.with(a, func(p *process) {
-		for range 1 + b%12 {
-			if p.parked && len(w.broken) == 0 {
-				p.pass(fault.None)
-			}
-		}
+		n := 1 + b%12
+		p.until(func() bool { n--; return n < 0 })
 	})
 }
 
 func (w *world) actFault(a, b int) {
 	all := slices.DeleteFunc(fault.Outcomes(), func(o fault.Outcome) bool { return o == fault.Frozen }) // freezing is a step of its own
-	w.with(a, func(p *process) { p.pass(all[b%len(all)]) })
+	w.strike(a, b/len(all), func(p *process) { p.pass(all[b%len(all)]) })
+}
+
+// strike does something to a process right before the call it stands at, or before its first, second or third write from there.
+func (w *world) strike(a, b int, do func(*process)) {
+	w.with(a, func(p *process) {
+		for n := b % 4; n > 0; n-- {
+			p.until(func() bool { return p.pending.Write })
+			if n > 1 && p.parked {
+				p.pass(fault.None)
+			}
+		}
+		if p.parked && len(w.broken) == 0 {
+			do(p)
+		}
+	})
 }
 
 // actWake wakes a frozen process; whatever time has passed, it goes on.
@@ -163,7 +180,11 @@ func (w *world) actWake(a, _ int) {
 
 func (w *world) actMood(a, b int) {
 	s := w.pick(a).source
-	for range 1 + a%3 {
+	times := 1 + a%3
+	if b%moods == moodCycle {
+		times = 5
+	}
+	for range times {
 		s.moods = append(s.moods, b%moods)
 	}
 }
@@ -171,29 +192,4 @@ func (w *world) actMood(a, b int) {
 func (w *world) actChange(a, b int) {
 	s := w.pick(a).source
 	[]func(int){s.edit, s.insert, s.hide}[b%3](b / 3)
-}
-
-// actLose loses archived objects of the open or closing page: its events, its raw answer, or both.
-func (w *world) actLose(a, b int) {
-	st := w.pick(a)
-	cp := st.model.cp
-	if cp == nil {
-		return
-	}
-	v := cp.Version
-	if cp.Closing != 0 && a%2 == 1 {
-		v = cp.Closing
-	}
-	dir, err := w.state.Directory(w.ctx, st.name, v)
-	if err != nil {
-		return
-	}
-	if b%3 != 1 && dir.Object.Key != "" {
-		w.archive.lose(dir.Object.Key)
-		w.note("LOST %s", dir.Object.Key)
-	}
-	if b%3 != 0 {
-		w.archive.lose(dir.Raw.Key)
-		w.note("LOST %s", dir.Raw.Key)
-	}
 }

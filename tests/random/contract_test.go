@@ -26,6 +26,22 @@ func (s setup) holdBack() time.Duration {
 	return 0
 }
 
+// interval is how often a source at its end is asked.
+func (s setup) interval() time.Duration {
+	if s.Pace == 1 {
+		return 5 * time.Minute
+	}
+	return time.Minute
+}
+
+// tokenLife is how long the source says that a token works.
+func (s setup) tokenLife() time.Duration {
+	if s.Pace == 0 {
+		return 0
+	}
+	return time.Hour
+}
+
 // contract is what the source of a run declares. Mischief breaks it, and must then be noticed.
 func (s setup) contract() handoff.Contract {
 	c := handoff.Contract{Ordered: true, Unique: true, Overlap: s.Overlap > 0, ApplyLate: s.Late == 1, OnceToken: s.once(), HoldBack: s.holdBack()}
@@ -45,7 +61,7 @@ func (s setup) contract() handoff.Contract {
 // settings is the definition of one stream of a run.
 func (s setup) settings(name handoff.Stream) handoff.Settings {
 	return handoff.Settings{
-		Stream: name, Definition: string(name), Start: token(0, 0), Interval: time.Minute, Pages: 3, ChunkSize: s.Chunk + 1,
+		Stream: name, Definition: string(name), Start: token(0, 0), Interval: s.interval(), Pages: 3, ChunkSize: s.Chunk + 1,
 		Lanes:    []handoff.LaneRule{handoff.LaneEntity, handoff.LanePage, handoff.LaneEvent}[s.Lanes],
 		Contract: s.contract(), Revision: "r1", FetchHash: "f1", Identity: "i1", Policy: "p1", Effect: "x1", MaxAttempts: s.Tries,
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 
 	"github.com/turnleaf/turnleaf/internal/handoff"
 )
@@ -25,6 +26,18 @@ func (m *model) standing() string {
 		}
 	}
 	return text
+}
+
+// idle reports that nothing is open, nothing is stopped, and the source has nothing more to say.
+func (m *model) idle() bool {
+	return m.cp != nil && m.cp.Status() == handoff.Active && m.cp.Closing == 0 && m.leaves[m.cp.Version] == nil && m.atEnd()
+}
+
+// atEnd reports whether the source has nothing more to say behind the checkpoint's cursor: what it would answer is its end, and settled.
+func (m *model) atEnd() bool {
+	g := given{reply: m.st.source.page(m.cp.ResumeCursor, m.w.set.Page+1, 0), cursor: m.cp.ResumeCursor, at: m.w.clock.now}
+	list, cut := g.owes(m.w.set)
+	return g.End && !cut && !slices.ContainsFunc(list, func(o owed) bool { return !m.terminal(o.content) })
 }
 
 // covered: nothing was skipped. Every event that stands behind the last reset's place, and was not inserted or uncovered behind the

@@ -1,6 +1,7 @@
 package random_test
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/turnleaf/turnleaf/internal/handoff"
@@ -26,6 +27,10 @@ const (
 	moodBackwards
 	moodContradiction
 	moodTooLarge
+	moodClash
+	moodBorder
+	moodConfig
+	moodMisconfigured
 	moods // how many there are
 )
 
@@ -88,10 +93,28 @@ func (s *source) spoil(r reply, c handoff.Cursor, mood int) reply {
 			second.Body += "'"
 			r.Records = slices.Insert(r.Records, 1, second)
 		}
+	case moodMisconfigured:
+		return reply{Kind: handoff.ReadMisconfigured}
+	case moodClash:
+		if len(r.Records) > 0 && !strict {
+			r.Records = slices.Insert(r.Records, 1, s.stranger(r.Records[0]))
+		}
+	case moodBorder:
+		i := slices.IndexFunc(s.log, func(rec record) bool { return rec.ord == afterOf(c) })
+		if i >= 0 && !s.log[i].bad && !strict {
+			r.Records = slices.Insert(r.Records, 0, s.stranger(s.show(s.log[i])))
+		}
 	case moodBackwards:
 		if !strict {
 			slices.Reverse(r.Records)
 		}
 	}
 	return r
+}
+
+// stranger is another event in the place of one that stands there already.
+func (s *source) stranger(of shown) shown {
+	s.names++
+	of.ID = fmt.Sprintf("e%d", s.names)
+	return of
 }

@@ -119,7 +119,7 @@ func (o owed) lane(set setup) string {
 	return "page"
 }
 
-// settledTerminal reports whether one content is terminal: by the id's own receipt, or as a second content by one of its own.
+// terminal reports whether one content is terminal: by the id's own receipt, or as a second content by one of its own.
 func (m *model) terminal(c content) bool {
 	own, ok := m.receipts[handoff.ReceiptKey{EventID: c.id}]
 	if ok && own.Digest == c.digest && own.Outcome.Terminal() {

@@ -72,12 +72,15 @@ func (p *process) pass(o fault.Outcome) {
 	}
 }
 
-// finish runs a process to its end without a fault.
-func (p *process) finish() {
-	for p.parked && len(p.w.broken) == 0 {
+// until lets a process go on without a fault until something is so, or it ends.
+func (p *process) until(so func() bool) {
+	for p.parked && len(p.w.broken) == 0 && !so() {
 		p.pass(fault.None)
 	}
 }
+
+// finish runs a process to its end.
+func (p *process) finish() { p.until(func() bool { return false }) }
 
 // ended takes a process off the list.
 func (w *world) ended(p *process) {

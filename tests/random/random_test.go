@@ -15,7 +15,7 @@ import (
 var replayed = flag.String("script", "", "a script for TestReplay")
 
 // defaults of the random runs: enough of them, always the same ones, and no files left behind, since a script says it all.
-var defaults = map[string]string{"rapid.checks": "1000", "rapid.seed": "1", "rapid.nofailfile": "true"}
+var defaults = map[string]string{"rapid.checks": "1000", "rapid.seed": "1", "rapid.nofailfile": "true", "rapid.shrinktime": "0s"}
 
 func TestMain(m *testing.M) {
 	flag.Parse()
@@ -47,39 +47,59 @@ func play(t testing.TB, s script, tracing bool) *world {
 	return w
 }
 
+// tail is how much of a trace is printed.
+const tail = 150
+
 // report says what a script broke, how it came to it, and the line that does it again.
 func report(t testing.TB, s script) string {
 	w := play(t, s, true)
-	return fmt.Sprintf("%s\n%s\ngo test ./tests/random -run 'TestReplay$' -v -script '%s'", strings.Join(w.broken, "\n"), strings.Join(w.trace, "\n"), s)
+	return fmt.Sprintf("%s\n%s\ngo test ./tests/random -run 'TestReplay$' -v -script '%s'", strings.Join(w.broken, "\n"), strings.Join(w.trace[max(0, len(w.trace)-tail):], "\n"), s)
 }
 
-func draw(t *rapid.T, names []string, effects []int) script {
-	var s script
-	for _, f := range s.setup.fields() {
-		if f.name == "effect" {
-			*f.at = rapid.SampledFrom(effects).Draw(t, f.name)
-			continue
+// draw takes bits one by one: rapid's numbers would favour small ones, and half of what can happen would hardly ever.
+func draw(t *rapid.T, bits int) (n int) {
+	for range bits {
+		n *= 2
+		if rapid.Bool().Draw(t, "bit") {
+			n++
 		}
-		*f.at = rapid.IntRange(0, f.max).Draw(t, f.name)
 	}
-	one := rapid.Custom(func(t *rapid.T) step {
-		return step{rapid.SampledFrom(names).Draw(t, "name"), rapid.IntRange(0, 63).Draw(t, "a"), rapid.IntRange(0, 63).Draw(t, "b")}
-	})
-	s.steps = rapid.SliceOfN(one, 10, 140).Draw(t, "steps")
-	return s
+	return n
 }
 
-// TestRandom runs as many scripts as -rapid.checks says on each kind of destination. rapid.seed makes them others.
+// scripts draws them.
+func scripts(effects []int) *rapid.Generator[script] {
+	names := deck()
+	one := rapid.Custom(func(t *rapid.T) step { return step{names[draw(t, 8)%len(names)], draw(t, 6), draw(t, 6)} })
+	return rapid.Custom(func(t *rapid.T) script {
+		var s script
+		for _, f := range s.setup.fields() {
+			*f.at = draw(t, 6) % (f.max + 1)
+		}
+		s.setup.Effect = effects[draw(t, 6)%len(effects)]
+		s.steps = rapid.SliceOfN(one, 40, 160).Draw(t, "steps")
+		return s
+	})
+}
+
+// TestRandom runs as many scripts as -rapid.checks says on each kind of destination. -rapid.seed makes them others.
 func TestRandom(t *testing.T) {
 	t.Parallel()
-	for name, effects := range map[string][]int{"projection": {effectProjection}, "sink": {effectKeyed, effectWindow, effectUnsafe}} {
+	for name, effects := range map[string][]int{"projection": {effectProjection}, "sink": {effectUnsafe, effectWindow, effectKeyed}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			names := deck()
+			any := scripts(effects)
+			var failed *script
+			defer func() {
+				if failed != nil {
+					t.Log("as small as it gets:\n" + report(t, minimize(t, *failed)))
+				}
+			}()
 			rapid.Check(t, func(rt *rapid.T) {
-				s := draw(rt, names, effects)
+				s := any.Draw(rt, "script")
 				if w := play(t, s, false); len(w.broken) > 0 {
-					rt.Fatalf("%s\ngo test ./tests/random -run 'TestReplay$' -v -script '%s'", strings.Join(w.broken, "\n"), s)
+					failed = &s
+					rt.Fatal(strings.Join(w.broken, "\n"))
 				}
 			})
 		})

@@ -149,13 +149,19 @@ func (m *model) position(old, put handoff.Checkpoint, kind handoff.DecisionKind)
 		}
 		seen = seen || at.Equal(is)
 		strict := m.w.set.Order != orderShared || below(at, is)
-		if below(was, at) && strict && !o.second && !m.terminal(o.content) {
+		if below(was, at) && strict && !o.second && !m.terminal(o.content) && !m.conflicting(o.content) {
 			m.fail("I2", "the applied position is %s, and event %s at %s is %s", is, o.id, at, m.status(o.content))
 		}
 	}
 	if !seen {
 		m.fail("I2", "the applied position moved to %s, where no event of page %d stands", is, l.v)
 	}
+}
+
+// conflicting: the id is settled with another content; the second one does not hold the position back.
+func (m *model) conflicting(c content) bool {
+	own, ok := m.receipts[handoff.ReceiptKey{EventID: c.id}]
+	return ok && own.Outcome.Terminal() && own.Digest != c.digest
 }
 
 // arrival is where an event of a source without positions stands: its place among those that the page opened with.

@@ -45,7 +45,7 @@ func (m *model) inOrder(r handoff.Receipt) {
 	}
 	now := mark{r.EventID, o.pos, l.v, at}
 	for _, f := range m.order[r.Entity] {
-		if f.v < m.resetAt || o.late || below(o.pos, l.floor) || !m.before(now, f) {
+		if f.v < m.resetAt || m.leaves[f.v].lost || o.late || below(o.pos, l.floor) || !m.before(now, f) {
 			continue
 		}
 		m.fail("I7", "event %s of page %d had its effect after event %s of page %d", r.EventID, l.v, f.id, f.v)

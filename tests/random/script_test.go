@@ -20,7 +20,7 @@ type setup struct {
 	Chunk   int // events per chunk
 	Page    int // events per page of the source
 	Overlap int // events that each page shows again
-	End     int // what the source's last token is: 0 the same again, 1 a fresh one
+	End     int // what the source's last token is: 0 the same again, 1 a fresh one, 2 none
 	Log     int // events at the start
 	Rules   int // seed of the policy
 	Late    int // 1: late events are applied
@@ -28,14 +28,15 @@ type setup struct {
 	Young   int // 1: young events are held back
 	Tries   int // attempts before an event is held; 0 for ever
 	Effects int // seed of what effects refuse
+	Pace    int // of polls at the end, and of the life of tokens
 }
 
 // fields names the numbers in the order in which they are drawn, with the highest value each may take.
 func (s *setup) fields() []field {
 	return []field{
 		{"effect", &s.Effect, 3}, {"order", &s.Order, 5}, {"lanes", &s.Lanes, 2}, {"chunk", &s.Chunk, 3}, {"page", &s.Page, 5},
-		{"overlap", &s.Overlap, 2}, {"end", &s.End, 1}, {"log", &s.Log, 9}, {"rules", &s.Rules, 15}, {"late", &s.Late, 1},
-		{"once", &s.Once, 3}, {"young", &s.Young, 3}, {"tries", &s.Tries, 3}, {"effects", &s.Effects, 7},
+		{"overlap", &s.Overlap, 2}, {"end", &s.End, 2}, {"log", &s.Log, 9}, {"rules", &s.Rules, 15}, {"late", &s.Late, 1},
+		{"once", &s.Once, 3}, {"young", &s.Young, 3}, {"tries", &s.Tries, 3}, {"effects", &s.Effects, 7}, {"pace", &s.Pace, 2},
 	}
 }
 
@@ -52,6 +53,9 @@ type step struct {
 }
 
 func (s step) String() string { return fmt.Sprintf("%s.%d.%d", s.name, s.a, s.b) }
+
+// GoString is how rapid shows it.
+func (s script) GoString() string { return s.String() }
 
 // String is the script as one line that parseScript reads.
 func (s script) String() string {

@@ -28,6 +28,9 @@ const (
 	keyWindow   = 10 * time.Minute
 )
 
+// refusesKnown: a sink may refuse a call although it has had that key's effect already.
+const refusesKnown = false
+
 // effected is one effect that really happened at an outside sink.
 type effected struct{ at time.Time }
 
@@ -99,7 +102,7 @@ func (s *sink) Call(ctx context.Context, e handoff.Event, key string) handoff.Ca
 		return handoff.CallResult{Kind: handoff.CallUnknown, Detail: "no answer"}
 	case mood == sinkBusy:
 		return handoff.CallResult{Kind: handoff.CallRetry, Detail: "busy"}
-	case mood == sinkNo:
+	case mood == sinkNo && (refusesKnown || !s.remembers(e.ID)):
 		return handoff.CallResult{Kind: handoff.CallRefused, Detail: "no"}
 	}
 	if !s.remembers(e.ID) {

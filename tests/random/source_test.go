@@ -169,11 +169,6 @@ func (s *source) freshToken(after int) handoff.Cursor {
 	return token(after, s.fresh)
 }
 
-// atEnd reports whether nothing is left behind a token.
-func (s *source) atEnd(c handoff.Cursor) bool {
-	return len(s.log) == 0 || afterOf(c) >= s.log[len(s.log)-1].ord
-}
-
 var errDown = errors.New("no route to the source")
 
 // Ask answers from the log, or as the next mood has it.
@@ -185,8 +180,11 @@ func (s *source) Ask(ctx context.Context, c handoff.Cursor, now time.Time) (hand
 	if len(s.moods) > 0 {
 		mood, s.moods = s.moods[0], s.moods[1:]
 	}
-	if mood == moodDown {
+	switch mood {
+	case moodDown:
 		return handoff.Answer{}, errDown
+	case moodConfig:
+		return handoff.Answer{}, fmt.Errorf("no secret: %w", handoff.ErrConfig)
 	}
 	r := s.answer(c, mood)
 	*s.serial++
@@ -219,8 +217,9 @@ func (s *source) page(c handoff.Cursor, size, back int) (r reply) {
 		after = s.log[last-1].ord
 	}
 	switch {
-	case !r.End || last > first && s.set.End != 0:
+	case !r.End || last > first && s.set.End == 1:
 		r.Next = token(after, 0)
+	case s.set.End == 2: // no token at the end
 	case s.set.End == 0:
 		r.Next = c // the tail is read again from where it began
 	default:
@@ -235,7 +234,7 @@ func (s *source) Read(a handoff.Answer) handoff.Reading {
 	if err := json.Unmarshal(a.Body, &r); err != nil {
 		return handoff.Reading{Kind: handoff.ReadUnreadable, Class: "html", Detail: "not JSON"}
 	}
-	out := handoff.Reading{Kind: r.Kind, Next: r.Next, End: r.End, Continues: true, Bookmark: r.Bookmark, Class: "mischief", Detail: "mischief"}
+	out := handoff.Reading{Kind: r.Kind, Next: r.Next, End: r.End, Continues: true, Bookmark: r.Bookmark, Class: "mischief", Detail: "mischief", TokenLife: s.set.tokenLife()}
 	for _, rec := range r.Records {
 		out.Events = append(out.Events, eventOf(rec, s.set))
 	}

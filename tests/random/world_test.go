@@ -95,6 +95,7 @@ type archive struct {
 	lost int // objects that ever were
 }
 
+// lose takes an object away for good, unless the protocol puts it back.
 func (a *archive) lose(key string) { a.gone[key] = true; a.lost++ }
 
 func (a *archive) check(key string) error {

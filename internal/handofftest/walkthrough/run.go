@@ -1,6 +1,9 @@
 package walkthrough
 
-import "testing"
+import (
+	"slices"
+	"testing"
+)
 
 // Run plays every walkthrough on the given backend.
 func Run(t *testing.T, open func(*testing.T) Backend) {
@@ -33,6 +36,8 @@ func Run(t *testing.T, open func(*testing.T) Backend) {
 		{"GapAcrossBorder", gapAcrossBorder},
 		{"PositionConflictAcrossBorder", positionConflict},
 		{"HoldBack", holdBackStory},
+		{"Gauges", gauges},
+		{"GaugesWithoutTimes", gaugesWithoutTimes},
 		{"CursorRefused", cursorRefused},
 		{"SingleUseToken", singleUseToken},
 		{"PageTokenRefused", pageTokenRefused},
@@ -99,5 +104,8 @@ func Run(t *testing.T, open func(*testing.T) Backend) {
 		{"RecordOutlivesDeath", recordOutlivesDeath},
 	} {
 		t.Run(story.name, func(t *testing.T) { t.Parallel(); story.play(t, open) })
+	}
+	for _, s := range slices.Concat(orderStories(), prefixStories()) {
+		t.Run(s.name, func(t *testing.T) { t.Parallel(); s.play(t, open) })
 	}
 }

@@ -3,6 +3,7 @@ package sweep
 import (
 	"context"
 	"fmt"
+	"hash/fnv"
 	"maps"
 	"os"
 	"slices"
@@ -81,7 +82,8 @@ func newPlayer(ctx context.Context, j job) *player {
 	s := j.story()
 	c := &clock{now: epoch}
 	return &player{
-		ctx: ctx, story: s, stream: "orders", clock: c, tell: func(string, ...any) {},
+		deadlines: slices.ContainsFunc(j.strikes, func(s strike) bool { return s.outcome == fault.Deadline }),
+		ctx:       ctx, story: s, stream: "orders", clock: c, tell: func(string, ...any) {},
 		source: &source{replies: maps.Clone(s.replies), asked: map[handoff.Cursor]int{}},
 		sink:   &sink{kind: j.kind, window: sinkWindow, clock: c, later: s.later, mute: s.mute, keys: map[string]time.Time{}},
 		choose: func(call fault.Call) fault.Outcome {
@@ -96,7 +98,8 @@ func newPlayer(ctx context.Context, j job) *player {
 }
 
 // inMemory plays a job on SQLite in memory: a restart is new objects on the same handle.
-func (j job) inMemory(ctx context.Context, tell func(string, ...any)) (*player, error) {
+func (j job) inMemory(tell func(string, ...any)) (*player, error) {
+	ctx := context.Background() // one that never ends spares the store a goroutine a query
 	store, err := sqlitestate.OpenMemory(ctx)
 	if err != nil {
 		return nil, err
@@ -124,6 +127,22 @@ func (j job) inMemory(ctx context.Context, tell func(string, ...any)) (*player, 
 // all reports whether an environment variable asks for everything.
 func all(name string) bool { return os.Getenv(name) == "all" }
 
+// seed chooses the samples.
+func seed() int {
+	n, err := strconv.Atoi(os.Getenv("TURNLEAF_SEED"))
+	if err != nil {
+		return 1
+	}
+	return n
+}
+
+// sampled takes one job in n, always the same ones under one seed.
+func sampled(j job, n uint64) bool {
+	h := fnv.New64a()
+	_, _ = fmt.Fprint(h, seed(), j) // hash.Hash never fails
+	return h.Sum64()%n == 0
+}
+
 // outcomes are those to strike a call with.
 func outcomes(c fault.Call) []fault.Outcome {
 	if all("TURNLEAF_SWEEP") {
@@ -136,7 +155,7 @@ func outcomes(c fault.Call) []fault.Outcome {
 func (j job) report(t *testing.T, p *player) {
 	t.Helper()
 	var trace []string
-	again, err := j.inMemory(t.Context(), func(format string, args ...any) { trace = append(trace, fmt.Sprintf(format, args...)) })
+	again, err := j.inMemory(func(format string, args ...any) { trace = append(trace, fmt.Sprintf(format, args...)) })
 	if err != nil || !slices.Equal(again.wrong, p.wrong) {
 		trace = append(trace, "(a second run was different)")
 	}
@@ -155,7 +174,7 @@ func replaying(t *testing.T) bool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := j.inMemory(t.Context(), t.Logf)
+	p, err := j.inMemory(t.Logf)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,8 @@ type story struct {
 	later   []string // of an outside sink, see sink
 	mute    []string
 	decides func(r handoff.Receipt, cp handoff.Checkpoint) (handoff.Decision, bool) // the operator's book
+	strays  int                                                                     // at this step the definition is missing
+	accepts handoff.Cursor                                                          // a halt at this cursor is accepted
 	mends   map[handoff.Cursor][]reply                                              // what the source's owner repairs when the stream halts
 	ends    ending
 }
@@ -29,8 +31,8 @@ type ending struct {
 }
 
 // long is the story of the issue: pages that overlap, three lanes, a held event and its release, a second content under one id, an event
-// quarantined by policy and one by the operator, an empty page with a new token, a page of replays, a page in the wrong order whose halt is
-// answered, a reset over a held page, the source's end, and new events after it.
+// quarantined by policy and one by the operator, an empty page with a new token, a page of replays, a page in the wrong order that the
+// source's owner repairs, a reset over a held page, the source's end, and after it new events, in a wrong order that the operator accepts.
 func long() story {
 	second := ev(2, "b")
 	second.Body = "v2"
@@ -44,13 +46,18 @@ func long() story {
 			"c4": {{Records: []record{ev(8, "a"), ev(9, "b"), ev(10, "b"), ev(11, "c")}, Next: "wrong way"}},
 			"r":  {{Records: []record{ev(8, "a"), ev(10, "b"), ev(9, "b")}, Next: "r1"}},
 			"r1": {{Records: []record{ev(10, "b"), ev(11, "c"), ev(12, "a")}, Next: "r2", End: true}},
-			"r2": {{Next: "r2", End: true}, {Records: []record{ev(13, "a"), ev(14, "b")}, Next: "r2", End: true}},
+			"r2": {
+				{Next: "r2", End: true},
+				{Records: []record{ev(14, "b"), ev(13, "a")}, Next: "r2", End: true},
+				{Records: []record{ev(13, "a"), ev(14, "b")}, Next: "r2", End: true},
+			},
 		},
-		mends: map[handoff.Cursor][]reply{"r": {{Records: []record{ev(8, "a"), ev(9, "b"), ev(10, "b")}, Next: "r1"}}},
+		accepts: "r2",
+		mends:   map[handoff.Cursor][]reply{"r": {{Records: []record{ev(8, "a"), ev(9, "b"), ev(10, "b")}, Next: "r1"}}},
 		policy: policy{
 			"3": handoff.VerdictHold, "4": handoff.VerdictQuarantine, "6": handoff.VerdictHold, "9": handoff.VerdictHold,
 		},
-		later: []string{"5"}, mute: []string{"7"},
+		strays: 4, later: []string{"5"}, mute: []string{"7"},
 		decides: func(r handoff.Receipt, cp handoff.Checkpoint) (handoff.Decision, bool) {
 			d := handoff.Decision{Event: r.ReceiptKey, Rev: r.Rev}
 			switch id := bare(r.EventID); {
@@ -103,6 +110,6 @@ func settings(s handoff.Stream) handoff.Settings {
 // timing keeps records and archived objects for a while, so that the writes which keep and expire them are part of the story.
 func timing() handoff.Timing {
 	t := handoff.DefaultTiming()
-	t.RecordLife, t.ArchiveLife = 1000*time.Hour, time.Hour
+	t.RecordLife, t.ArchiveLife = 1000*time.Hour, 3*time.Hour
 	return t
 }

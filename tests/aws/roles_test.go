@@ -1,0 +1,138 @@
+package aws
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/turnleaf/turnleaf/internal/handoff"
+	"github.com/turnleaf/turnleaf/internal/reviewapi"
+	"github.com/turnleaf/turnleaf/tests/template/cfn"
+	"github.com/turnleaf/turnleaf/tests/template/roles"
+)
+
+// compare: a function's role allows, table by table, exactly what the function was seen to do. tests/template compares, from the code
+// itself, which calls a function can make at all.
+func compare(t *testing.T, rec *roles.Recorder) {
+	t.Helper()
+	template, err := cfn.Read("../../template.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, call := range rec.Lost() {
+		t.Errorf("recorded, but not understood: %s", call)
+	}
+	for _, f := range roles.Functions() {
+		allowed, err := roles.Allowed(template, f, "dynamodb", "s3")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, line := range roles.Difference(allowed, rec.Seen(f)) {
+			t.Errorf("%s %s", f, line)
+		}
+	}
+}
+
+// readAll asks the API for everything that it can show, of a stream with a held event that a story left behind.
+func readAll(t *testing.T, store reviewapi.Reader, archive func(prefix string) handoff.Archive) {
+	t.Helper()
+	state, _ := store.(handoff.State)
+	streams, err := store.Streams(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range streams {
+		held, _, err := store.HeldReceipts(t.Context(), s.Stream, "", 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		prefix := strings.Replace(string(s.Stream), "TestWalkthroughs-stories-", "TestWalkthroughs/stories/", 1) + "/"
+		engine := handoff.New(handoff.Deps{State: state, Archive: archive(prefix), Queue: unsent{}, Clock: now{}, IDs: sameID{}, Timing: handoff.DefaultTiming()})
+		if len(held) == 0 || readable(t, engine, held[0]) != nil {
+			continue
+		}
+		api := reviewapi.New(reviewapi.Config{Engine: engine, State: store, Actor: func(*http.Request) (string, error) { return "ada", nil }})
+		for _, path := range getters(t, api) {
+			path = strings.NewReplacer("{stream}", url.PathEscape(string(s.Stream)), "{event}", url.PathEscape(held[0].EventID)).Replace(path)
+			if status, body := get(t, api, path); status != http.StatusOK {
+				t.Errorf("GET %s: %d %s", path, status, body)
+			}
+		}
+		return
+	}
+	t.Fatal("no story left an event held whose payload is in the archive")
+}
+
+func readable(t *testing.T, e *handoff.Engine, r handoff.Receipt) error {
+	_, err := e.EventOf(t.Context(), r)
+	return err
+}
+
+// getters are the paths that the API's own description can be asked for.
+func getters(t *testing.T, api http.Handler) (paths []string) {
+	t.Helper()
+	_, body := get(t, api, "/v1/openapi.json")
+	var doc struct {
+		Paths map[string]map[string]json.RawMessage
+	}
+	if err := json.Unmarshal(body, &doc); err != nil {
+		t.Fatal(err)
+	}
+	for path, methods := range doc.Paths {
+		if _, ok := methods["get"]; ok {
+			paths = append(paths, path)
+		}
+	}
+	if len(paths) == 0 {
+		t.Fatal("the API's description has no path to get")
+	}
+	return paths
+}
+
+func get(t *testing.T, api http.Handler, path string) (int, []byte) {
+	t.Helper()
+	rec := httptest.NewRecorder()
+	api.ServeHTTP(rec, httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil))
+	return rec.Code, rec.Body.Bytes()
+}
+
+// untold is what no story tells: that apply's event deletes a document, or has an effect that can never be; and that poll counts the holds of
+// a blocked stream, for its metrics.
+func untold(t *testing.T, store handoff.State) {
+	t.Helper()
+	ctx, s := roles.As(t.Context(), roles.Apply), handoff.Stream("untold")
+	if _, _, err := store.HeldReceipts(roles.As(t.Context(), roles.Poll), s, "", 1); err != nil {
+		t.Error(err)
+	}
+	for n, change := range []handoff.DocChange{
+		{Entity: "d", Set: map[string]json.RawMessage{"x": json.RawMessage(`"text"`)}},
+		{Entity: "d", Add: map[string]string{"x": "1"}},
+		{Entity: "d", Delete: true},
+	} {
+		id := `"` + string(rune('a'+n)) + `"`
+		put := handoff.Receipt{ReceiptKey: handoff.ReceiptKey{EventID: id}, Stream: s, Outcome: handoff.Applied, Rev: 1, Token: id, WrittenAt: time.Unix(0, 0)}
+		r := store.Settle(ctx, s, []handoff.Settlement{{ReceiptWrite: handoff.ReceiptWrite{If: handoff.Guard{Absent: true}, Put: put}, Docs: []handoff.DocChange{change}}})
+		if impossible := r[0].Err != nil; impossible != (n == 1) {
+			t.Errorf("change %d: %v", n, r[0].Err)
+		}
+	}
+}
+
+type unsent struct{}
+
+func (unsent) SendChunks(context.Context, []handoff.ChunkMessage, time.Duration) error { return nil }
+
+func (unsent) SendPoll(context.Context, handoff.PollMessage, time.Duration) error { return nil }
+
+type now struct{}
+
+func (now) Now() time.Time { return time.Now().UTC() }
+
+type sameID struct{}
+
+func (sameID) New() string { return "id" }

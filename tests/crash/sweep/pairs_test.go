@@ -1,0 +1,47 @@
+package sweep
+
+import (
+	"fmt"
+	"testing"
+)
+
+// Pairs of faults on the short story: after each single fault, every later call, in whichever life, is struck as well.
+func TestPairs(t *testing.T) {
+	t.Parallel()
+	if replaying(t) {
+		return
+	}
+	share := uint64(10)
+	if all("TURNLEAF_PAIRS") {
+		share = 1
+	}
+	count := newTally()
+	t.Run("all", func(t *testing.T) {
+		for _, kind := range kinds {
+			jobs := singles(t, short, kind)
+			for shard := range shards {
+				t.Run(fmt.Sprintf("%s/%d", kind, shard), func(t *testing.T) {
+					t.Parallel()
+					for i := shard; i < len(jobs); i += shards {
+						pairs(t, jobs[i], share, count)
+					}
+				})
+			}
+		}
+	})
+	count.log(t, fmt.Sprintf("pairs, one in %d, seed %d", share, seed()))
+}
+
+// pairs plays a job with one fault, and then with each second fault that it can meet.
+func pairs(t *testing.T, first job, share uint64, count *tally) {
+	t.Helper()
+	one := playOne(t, first, newTally())
+	for _, c := range one.calls[first.strikes[0].n:] {
+		for _, o := range outcomes(c) {
+			second := job{first.story, first.kind, []strike{first.strikes[0], {c.N, o}}}
+			if sampled(second, share) {
+				playOne(t, second, count)
+			}
+		}
+	}
+}

@@ -43,7 +43,7 @@ test-feed: build $(COUNT) $(POUCHDB) ## Consume a live CouchDB feed while being 
 	go test -count=1 -timeout 10m -json ./tests/feed | $(COUNT) -v -name feed
 
 lint: $(LINT) $(COUNT) ## Check format, vet, linters, and the shape of the code
-	@unformatted=$$(find . -name '*.go' -not -path './$(BUILD)/*' -not -path './.git/*' -not -path './.venv/*' -not -path '*/node_modules/*' \
+	@unformatted=$$(find . -name '*.go' -not -path './$(BUILD)/*' -not -path './.git/*' -not -path './.venv*/*' -not -path '*/node_modules/*' \
 		-not -path './.aws-sam/*' -exec gofmt -l {} +); \
 	[ -z "$$unformatted" ] || { echo "gofmt -w is needed on:"; echo "$$unformatted"; exit 1; }
 	@go vet ./... ./.ci/count ./.ci/size ./.ci/release

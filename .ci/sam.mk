@@ -41,14 +41,17 @@ build-ReviewFunction:
 REACH := $(BUILD)/bin/reach
 SAM := .venv-sam/bin
 
+# quietly COMMAND: what it says is only of interest if it fails.
+quietly = @said=$$($(1) 2>&1) || { echo "$$said" >&2; exit 1; }
+
 # cfn-lint judges what is written and what SAM makes of it: on the source it does not see unused parameters and wrong actions.
 lint-template: .venv-sam/.turnleaf $(COUNT) $(REACH) ## Check the template with four linters, and against the code
 	@mkdir -p $(BUILD)/template
-	@SAM_CLI_TELEMETRY=0 $(SAM)/sam validate --lint >/dev/null
+	$(call quietly,SAM_CLI_TELEMETRY=0 $(SAM)/sam validate --lint)
 	@AWS_DEFAULT_REGION=us-east-1 $(SAM)/python .ci/translate.py template.yaml >$(BUILD)/template/translated.json
-	@$(SAM)/cfn-lint -- template.yaml $(BUILD)/template/translated.json
-	@$(SAM)/cfn-lint --config-file .ci/lint/cfn-lint-serverless.yaml -- template.yaml
-	@.venv-sam/checkov/bin/checkov --config-file .ci/lint/checkov.yaml -f template.yaml -f $(BUILD)/template/translated.json
+	$(call quietly,$(SAM)/cfn-lint -- template.yaml $(BUILD)/template/translated.json)
+	$(call quietly,$(SAM)/cfn-lint --config-file .ci/lint/cfn-lint-serverless.yaml -- template.yaml)
+	$(call quietly,.venv-sam/checkov/bin/checkov --config-file .ci/lint/checkov.yaml -f template.yaml -f $(BUILD)/template/translated.json)
 	@$(REACH) ./functions/poll ./functions/apply ./functions/review >$(BUILD)/template/reach.json
 	@go test -count=1 -json ./tests/template | $(COUNT) -name template
 

@@ -3,10 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/aws/aws-lambda-go/events"
 
@@ -14,18 +11,12 @@ import (
 	"github.com/turnleaf/turnleaf/internal/handoff"
 )
 
-// inline is how many streams a tick polls by itself. Two would already be one too many: a source that uses up this invocation's time, at
-// every tick, would keep the next one from ever being asked (I11). So more get a message each.
-const inline = 1
-
 // poller is what this function uses of the protocol.
 type poller interface {
 	Poll(ctx context.Context, b handoff.Binding, m handoff.PollMessage) (handoff.PollReport, error)
-}
-
-// lister lists the streams that were ever started, partitions included.
-type lister interface {
-	Streams(ctx context.Context) ([]handoff.StreamEntry, error)
+	Enlist(ctx context.Context, defined []handoff.Stream) (handoff.Roll, error)
+	Due(ctx context.Context, s handoff.Stream) (bool, error)
+	Keep(ctx context.Context, s handoff.Stream) error
 }
 
 // binder finds a stream's settings and adapters.
@@ -36,16 +27,10 @@ type binder interface {
 type handler struct {
 	engine  poller
 	queue   handoff.Queue
-	streams lister
 	binder  binder
 	holds   cloud.Holds
 	defined []handoff.Stream // streams that a definition names
 	rec     *cloud.Recorder
-}
-
-// tick is the scheduler's event: all due streams, or the one it names.
-type tick struct {
-	Stream handoff.Stream `json:"stream"`
 }
 
 // handle takes a tick or an SQS event of continuations. A tick answers a summary; an SQS event its failures, never null.
@@ -62,61 +47,12 @@ func (h *handler) handle(ctx context.Context, raw json.RawMessage) (any, error) 
 		in.Failed(err)
 		return nil, err
 	}
-	streams, err := h.due(ctx, in, t)
+	streams, err := h.streamsOf(ctx, in, t)
 	if err != nil {
 		in.Failed(err)
 		return nil, err
 	}
 	return h.fanOut(ctx, in, streams)
-}
-
-// due gives the streams of a tick: what definitions name and what was started under one, retired ones left out. Whether one is due to be
-// fetched is the protocol's to say: an open page is swept at every tick. One poll by name is no tick.
-func (h *handler) due(ctx context.Context, in *cloud.Invocation, t tick) ([]handoff.Stream, error) {
-	if t.Stream != "" {
-		return []handoff.Stream{t.Stream}, nil
-	}
-	entries, err := h.streams.Streams(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("tick: %w", err)
-	}
-	all, orphans := slices.Clone(h.defined), 0
-	for _, e := range entries {
-		name, _, _ := strings.Cut(string(e.Stream), "/")
-		switch known := slices.Contains(h.defined, handoff.Stream(name)); {
-		case !e.RetiredAt.IsZero():
-			all = slices.DeleteFunc(all, func(s handoff.Stream) bool { return s == e.Stream })
-		case !known:
-			h.rec.Observe(ctx, handoff.Observation{Step: "orphan", Stream: e.Stream})
-			orphans++
-		case !slices.Contains(all, e.Stream):
-			all = append(all, e.Stream)
-		}
-	}
-	in.Tick(len(all), orphans)
-	return all, nil
-}
-
-// fanOut polls a sole stream here, and sends several a message each. One stream's failure stops no other.
-func (h *handler) fanOut(ctx context.Context, in *cloud.Invocation, streams []handoff.Stream) (map[string]string, error) {
-	done := map[string]string{}
-	var errs []error
-	for _, s := range streams {
-		m := handoff.PollMessage{Stream: s}
-		if len(streams) > inline {
-			done[string(s)] = "sent"
-			if err := h.queue.SendPoll(ctx, m, 0); err != nil {
-				in.Failed(err)
-				done[string(s)], errs = "failed", append(errs, err)
-			}
-			continue
-		}
-		did, err := h.poll(ctx, in, m)
-		if done[string(s)] = string(did); err != nil {
-			done[string(s)], errs = "failed", append(errs, err)
-		}
-	}
-	return done, errors.Join(errs...)
 }
 
 // poll polls a stream that has a definition; only such a one gets numbers of its own.

@@ -10,6 +10,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -22,8 +23,12 @@ type protocol struct {
 	polled  []handoff.PollMessage
 	sent    []handoff.PollMessage
 	fails   map[handoff.Stream]error // of polls and of sends
-	entries []handoff.StreamEntry
+	roll    *handoff.Roll            // nil polls what is defined
 	listErr error
+	asleep  map[handoff.Stream]bool
+	unclear map[handoff.Stream]error // of Due
+	kept    []handoff.Stream
+	mu      sync.Mutex         // guards sent
 	report  handoff.PollReport // of every poll; the zero value says opened
 	looked  []handoff.Stream   // whose holds were read
 	held    []handoff.Receipt
@@ -44,6 +49,8 @@ func (p *protocol) SendPoll(_ context.Context, m handoff.PollMessage, delay time
 	if delay != 0 {
 		return fmt.Errorf("a delay of %s", delay)
 	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	p.sent = append(p.sent, m)
 	return p.fails[m.Stream]
 }
@@ -52,8 +59,20 @@ func (*protocol) SendChunks(context.Context, []handoff.ChunkMessage, time.Durati
 	return errors.New("poll's handler sends no chunks")
 }
 
-func (p *protocol) Streams(context.Context) ([]handoff.StreamEntry, error) {
-	return p.entries, p.listErr
+func (p *protocol) Enlist(_ context.Context, defined []handoff.Stream) (handoff.Roll, error) {
+	if p.roll != nil {
+		return *p.roll, p.listErr
+	}
+	return handoff.Roll{Poll: defined}, p.listErr
+}
+
+func (p *protocol) Due(_ context.Context, s handoff.Stream) (bool, error) {
+	return !p.asleep[s], p.unclear[s]
+}
+
+func (p *protocol) Keep(_ context.Context, s handoff.Stream) error {
+	p.kept = append(p.kept, s)
+	return p.fails[s]
 }
 
 func (p *protocol) HeldReceipts(_ context.Context, s handoff.Stream, _ string, _ int) ([]handoff.Receipt, string, error) {
@@ -71,7 +90,7 @@ func (p *protocol) Binding(s handoff.Stream) (handoff.Binding, error) {
 func subject(p *protocol, defined ...handoff.Stream) (*handler, *bytes.Buffer) {
 	var log bytes.Buffer
 	l := cloud.Log(&log, slog.LevelInfo)
-	return &handler{engine: p, queue: p, streams: p, binder: p, holds: p, defined: defined, rec: cloud.NewRecorder(l, cloud.Meter{}, time.Now)}, &log
+	return &handler{engine: p, queue: p, binder: p, holds: p, defined: defined, rec: cloud.NewRecorder(l, cloud.Meter{}, time.Now)}, &log
 }
 
 func streams(ms []handoff.PollMessage) (names []string) {
@@ -81,6 +100,7 @@ func streams(ms []handoff.PollMessage) (names []string) {
 			names = append(names, fmt.Sprintf("which says more: %+v", m))
 		}
 	}
+	slices.Sort(names)
 	return names
 }
 
@@ -108,21 +128,25 @@ func TestTickOfOneStream(t *testing.T) {
 	}
 }
 
-// Several get a message each: what is defined, and the partitions that were started; not what was retired, nor what no definition
-// names any more.
+// Several get a message each, those that are due: an hourly stream between its hours is left alone, and one that cannot be looked at is not.
+// What no definition names any more is told of and kept alive, and not polled.
 func TestTickFansOut(t *testing.T) {
 	t.Parallel()
-	retired := time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC)
-	p := &protocol{entries: []handoff.StreamEntry{
-		{Stream: "orders"}, {Stream: "orders/eu"}, {Stream: "orders/us", RetiredAt: retired}, {Stream: "old", RetiredAt: retired}, {Stream: "gone"},
-	}}
-	h, log := subject(p, "orders", "users", "old")
-	if _, err := h.handle(t.Context(), json.RawMessage(`{}`)); err != nil {
-		t.Error(err)
+	down := errors.New("down")
+	p := &protocol{
+		roll:   &handoff.Roll{Poll: []handoff.Stream{"orders", "users", "orders/eu", "hourly", "odd"}, Orphans: []handoff.StreamEntry{{Stream: "gone"}, {Stream: "lost"}}},
+		asleep: map[handoff.Stream]bool{"hourly": true, "odd": true}, unclear: map[handoff.Stream]error{"odd": down}, fails: map[handoff.Stream]error{"gone": down},
+	}
+	h, log := subject(p, "orders", "users")
+	if _, err := h.handle(t.Context(), json.RawMessage(`{}`)); !errors.Is(err, down) {
+		t.Errorf("a stream that could not be looked at: %v", err)
 	}
 	same(t, "polled", streams(p.polled))
-	same(t, "sent", streams(p.sent), "orders", "users", "orders/eu")
-	if !strings.Contains(log.String(), `"streams":3,"orphans":1,`) {
+	same(t, "sent", streams(p.sent), "odd", "orders", "orders/eu", "users")
+	if !slices.Equal(p.kept, []handoff.Stream{"gone", "lost"}) {
+		t.Errorf("kept %q", p.kept)
+	}
+	if !strings.Contains(log.String(), `"streams":5,"orphans":2,`) {
 		t.Errorf("an orphan is not told of: %s", log)
 	}
 }

@@ -17,6 +17,6 @@ func main() {
 		slog.Error("start", slog.Any("err", err)) //nolint:sloglint // no invocation, no context
 		os.Exit(1)
 	}
-	h := &handler{engine: w.Engine, queue: w.Engine.Queue, streams: w.State, binder: w.Binder, holds: w.State, defined: w.Defined, rec: w.Rec}
+	h := &handler{engine: w.Engine, queue: w.Engine.Queue, binder: w.Binder, holds: w.State, defined: w.Defined, rec: w.Rec}
 	lambda.Start(h.handle)
 }

@@ -28,6 +28,7 @@ type Process struct {
 	mu       sync.Mutex
 	dead     bool
 	onFreeze func()
+	onCrash  func()
 	before   map[string]func() error
 	after    map[string]func() error
 	calls    []Call
@@ -59,6 +60,9 @@ func Naming() *Process {
 
 // OnFreeze says what happens while a frozen call waits: newer invocations, on ports of other processes or of this one.
 func (p *Process) OnFreeze(f func()) { p.mu.Lock(); p.onFreeze = f; p.mu.Unlock() }
+
+// OnCrash says what a crash does besides: a test that runs as a process of its own kills itself, and f never returns.
+func (p *Process) OnCrash(f func()) { p.mu.Lock(); p.onCrash = f; p.mu.Unlock() }
 
 // Before runs f once, right before the next call of a site; its error, if any, is the call's, which is then not made.
 func (p *Process) Before(site string, f func() error) { p.mu.Lock(); p.before[site] = f; p.mu.Unlock() }
@@ -107,14 +111,15 @@ func (p *Process) Invocation(ctx context.Context) (context.Context, func()) {
 	}
 }
 
-// begin counts a call and says what becomes of it.
-func (p *Process) begin(site string) (Outcome, error) {
+// Next counts a call that a decorator of something else than a port is about to make, and says what becomes of it; ErrDead if the process
+// is dead. The decorator carries the outcome out, with Crash, Freeze and Expire.
+func (p *Process) Next(site string, write bool) (Outcome, error) {
 	p.mu.Lock()
 	if p.dead {
 		p.mu.Unlock()
 		return None, ErrDead
 	}
-	c := Call{N: len(p.calls) + 1, Site: site, Write: p.kinds[site]&Write != 0}
+	c := Call{N: len(p.calls) + 1, Site: site, Write: write}
 	p.calls = append(p.calls, c)
 	p.mu.Unlock()
 	if p.choose == nil {
@@ -154,7 +159,7 @@ func (p *Process) pass(ctx context.Context, w work) error {
 	if p.naming {
 		return w.do(ctx)
 	}
-	o, err := p.begin(w.site)
+	o, err := p.Next(w.site, p.kinds[w.site]&Write != 0)
 	if err != nil {
 		return err
 	}
@@ -202,17 +207,15 @@ func (p *Process) strike(ctx context.Context, o Outcome, w work) error {
 			}
 		}
 	case CrashBefore:
-		p.Kill()
-		return ErrDead
+		return p.Crash()
 	case CrashAfter:
 		_ = w.do(ctx) // its answer dies with the process
-		p.Kill()
-		return ErrDead
+		return p.Crash()
 	case Frozen:
-		p.freeze()
+		p.Freeze()
 		return w.do(ctx)
 	case Deadline:
-		return w.do(p.deadline(ctx))
+		return w.do(p.Expire(ctx))
 	}
 	return injected(w.site, o, handoff.ErrUnknown)
 }
@@ -221,17 +224,28 @@ func injected(site string, o Outcome, as error) error {
 	return fmt.Errorf("%s: %w: %w", site, as, &Injected{o})
 }
 
-func (p *Process) freeze() {
+// run calls a hook that may be set meanwhile.
+func (p *Process) run(hook *func()) {
 	p.mu.Lock()
-	f := p.onFreeze
+	f := *hook
 	p.mu.Unlock()
 	if f != nil {
 		f()
 	}
 }
 
-// deadline ends the invocations under way, and gives the context that the call then meets.
-func (p *Process) deadline(ctx context.Context) context.Context {
+// Freeze is what happens while a call waits.
+func (p *Process) Freeze() { p.run(&p.onFreeze) }
+
+// Crash ends the process at a call, and is what the call answers.
+func (p *Process) Crash() error {
+	p.run(&p.onCrash)
+	p.Kill()
+	return ErrDead
+}
+
+// Expire ends the invocations under way, and gives the context that the call then meets.
+func (p *Process) Expire(ctx context.Context) context.Context {
 	p.mu.Lock()
 	for id, end := range p.ends {
 		end(context.DeadlineExceeded)

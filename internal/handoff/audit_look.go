@@ -19,7 +19,7 @@ type sheet struct {
 	more  int // beyond maxFindings
 
 	events, named, documents int
-	revs                     uint64 // of the receipts named
+	revs                     uint64   // of the receipts named
 	partial, gone, reread    bool     // not all of the page's events were read; due to expire; laid out again
 	nameless, expiring       bool     // as in auditTally
 	reached                  Position // applied_position is at least this once the page is behind

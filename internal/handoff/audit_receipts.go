@@ -109,7 +109,7 @@ func sane(cp Checkpoint, r Receipt, s *sheet) {
 // orphansAmong finds receipts that the page they are stamped with does not name. It reads each page and chunk once a batch.
 func (a *audit) orphansAmong(ctx context.Context, rs []Receipt) error {
 	slices.SortFunc(rs, func(x, y Receipt) int {
-		return cmp.Or(cmp.Compare(x.PageVersion, y.PageVersion), cmp.Compare(x.Chunk, y.Chunk))
+		return cmp.Or(cmp.Compare(x.PageVersion, y.PageVersion), cmp.Compare(x.Chunk, y.Chunk), cmp.Compare(x.Index, y.Index))
 	})
 	for at := 0; at < len(rs); {
 		end := at + 1

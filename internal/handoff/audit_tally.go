@@ -74,4 +74,6 @@ func (t *auditTally) receipt(r Receipt) (look bool) {
 }
 
 // moved reports that the stream worked between the walk over its pages and that over its receipts.
-func (t *auditTally) moved(now Checkpoint) bool { return now.Rev != t.begun.Rev || t.revs[0] != t.revs[1] }
+func (t *auditTally) moved(now Checkpoint) bool {
+	return now.Rev != t.begun.Rev || t.revs[0] != t.revs[1]
+}

@@ -102,7 +102,7 @@ func TestAuditKnowsWhatMayBeForgotten(t *testing.T) {
 	}{
 		{"a record that expires", firstGone, func(tm *handoff.Timing) { tm.RecordLife = time.Hour }, ""},
 		{"one that never does", firstGone, nil,
-			"reset_unrecorded v1; stamp_unknown v1 #1; stamp_unknown v1 #3; stamp_unknown v1 #4; stamp_unknown v1 #2"},
+			"reset_unrecorded v1; stamp_unknown v1 #1; stamp_unknown v1 #3; stamp_unknown v1 #2; stamp_unknown v1 #4"},
 		{"one whose neighbours expire", view{noPage: 1, noDir: 1, page: on(2, func(p *handoff.Page) { p.ExpiresAt = s.clock.now.Add(time.Hour) })}, nil, ""},
 		{"a directory that went before its page", view{noDir: 2, page: on(2, func(p *handoff.Page) { p.ExpiresAt = s.clock.now.Add(-time.Hour) })}, nil, ""},
 		{"a directory that went too early", view{noDir: 2, page: on(2, func(p *handoff.Page) { p.ExpiresAt = s.clock.now.Add(time.Hour) })}, nil, "no_directory v2"},

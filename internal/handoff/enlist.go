@@ -90,3 +90,27 @@ func (e *Engine) entry(ctx context.Context, s Stream) (StreamEntry, error) {
 	}
 	return StreamEntry{}, fmt.Errorf("stream %s: %w", s, ErrNotFound)
 }
+
+// Due reports whether a tick has anything to do for a stream. Only one that sleeps in good health is left alone: active, nothing open or
+// closing, its next fetch not allowed yet. Whatever is halted, paused, waiting in trouble or not started is polled, so that somebody looks
+// at it and tells of it.
+func (e *Engine) Due(ctx context.Context, s Stream) (bool, error) {
+	cp, err := e.State.Checkpoint(ctx, s)
+	if errors.Is(err, ErrNotFound) {
+		return true, nil
+	}
+	if err != nil {
+		return true, fmt.Errorf("is %s due: %w", s, err)
+	}
+	if cp.Closing != 0 || cp.Status() != Active || troubled(cp) || cp.Stalls > 0 || !cp.NextPollAt.After(e.now()) {
+		return true, nil
+	}
+	_, err = e.State.Page(ctx, s, cp.Version)
+	if errors.Is(err, ErrNotFound) {
+		return false, nil
+	}
+	if err != nil {
+		return true, fmt.Errorf("is %s due: %w", s, err)
+	}
+	return true, nil
+}

@@ -11,23 +11,29 @@ import (
 //
 //   - unsafe: a claim goes first. Dead between claim and answer: the claim expires and becomes held: ambiguous.
 //   - idempotent for ever: the key makes a repeated call harmless, so nothing goes first.
-//   - idempotent within a window: an attempt goes first, and starts the window.
+//   - idempotent within a window: an attempt goes first, and starts the window. Each further call under it goes on the receipt first,
+//     so that whoever made an earlier one knows that its own answer is not the last word.
 func (a *application) call(ctx context.Context, ev Event, old *Receipt) step {
 	traits := a.b.Effect.Traits()
 	if traits.Kind == Idempotent && traits.KeyWindow == 0 {
-		return a.finishCall(ctx, ev, old, a.ask(ctx, ev))
+		return a.finishCall(ctx, ev, old, a.ask(ctx, ev), true)
 	}
 	claim := a.receipt(ev, old, Claimed)
 	claim.Put.Attempt = &Attempt{Token: a.IDs.New(), At: a.now(), EffectHash: a.b.Settings.Effect}
+	return a.claim(ctx, ev, claim, true)
+}
+
+// claim writes a claim and makes its call. first: no call was made under its attempt before.
+func (a *application) claim(ctx context.Context, ev Event, claim Settlement, first bool) step {
 	st := a.settleOne(ctx, ev, claim)
 	mine, err := a.holds(ctx, claim.Put)
 	if err != nil { // nothing was called: end the claim, if it is ours
-		return a.finishCall(ctx, ev, &claim.Put, CallResult{Kind: CallRetry, Detail: "the claim could not be read back"})
+		return a.finishCall(ctx, ev, &claim.Put, CallResult{Kind: CallRetry, Detail: "the claim could not be read back"}, first)
 	}
 	if !mine {
 		return st // refused: what stands was judged instead
 	}
-	return a.callClaimed(ctx, ev, claim.Put)
+	return a.callClaimed(ctx, ev, claim.Put, first)
 }
 
 // holds reads back that the claim is ours, before anything outside happens.
@@ -37,7 +43,7 @@ func (a *application) holds(ctx context.Context, claim Receipt) (bool, error) {
 }
 
 // callClaimed looks at the wall clock right before the call: a process that slept through its lease must not call.
-func (a *application) callClaimed(ctx context.Context, ev Event, claim Receipt) step {
+func (a *application) callClaimed(ctx context.Context, ev Event, claim Receipt, first bool) step {
 	traits := a.b.Effect.Traits()
 	until := claim.Attempt.At.Add(a.Timing.FunctionLife)
 	if traits.Kind == Idempotent {
@@ -47,9 +53,9 @@ func (a *application) callClaimed(ctx context.Context, ev Event, claim Receipt) 
 		if traits.Kind == Idempotent {
 			return a.ambiguous(ctx, ev, claim, "its sink may have forgotten the key of the first call")
 		}
-		return a.finishCall(ctx, ev, &claim, CallResult{Kind: CallRetry, Detail: "the claim ran out before the call"})
+		return a.finishCall(ctx, ev, &claim, CallResult{Kind: CallRetry, Detail: "the claim ran out before the call"}, first)
 	}
-	return a.finishCall(ctx, ev, &claim, a.ask(ctx, ev))
+	return a.finishCall(ctx, ev, &claim, a.ask(ctx, ev), first)
 }
 
 // ask makes the call, and tells of every answer but done.
@@ -80,7 +86,7 @@ func (a *application) again(ctx context.Context, ev Event, old Receipt) step {
 	if a.b.Effect.Traits().Kind != Idempotent || old.Attempt.EffectHash != a.b.Settings.Effect {
 		return a.ambiguous(ctx, ev, old, "the effect was changed while a call was under way")
 	}
-	return a.callClaimed(ctx, ev, old)
+	return a.claim(ctx, ev, a.receipt(ev, &old, Claimed), false)
 }
 
 // ambiguous holds an event whose call may have happened. The attempt stays on it.
@@ -88,21 +94,24 @@ func (a *application) ambiguous(ctx context.Context, ev Event, old Receipt, deta
 	return a.settleOne(ctx, ev, a.hold(ev, &old, HoldAmbiguous, detail))
 }
 
-// finishCall settles the answer of a call. claim is the receipt that the call was made under (nil: none).
-func (a *application) finishCall(ctx context.Context, ev Event, claim *Receipt, res CallResult) step {
+// finishCall settles the answer of a call. claim is the receipt that the call was made under (nil: none). An answer that says "not done"
+// speaks of this call alone: where an earlier one under the same attempt has no answer, the attempt stays.
+func (a *application) finishCall(ctx context.Context, ev Event, claim *Receipt, res CallResult, first bool) step {
 	kind := a.b.Effect.Traits().Kind
 	var s Settlement
 	switch {
 	case res.Kind == CallDone:
 		s = a.receipt(ev, claim, Applied)
 		s.Put.Attempt = nil
+	case res.Kind == CallRefused && !first:
+		s = a.hold(ev, claim, HoldAmbiguous, "refused, after an earlier call that may have been done: "+res.Detail)
 	case res.Kind == CallRefused:
 		s = a.hold(ev, claim, HoldEffectRefused, res.Detail)
 		s.Put.Attempt = nil
 	case res.Kind == CallUnknown && kind == Unsafe:
 		s = a.hold(ev, claim, HoldAmbiguous, res.Detail)
 	default: // surely not done, or a key makes the next try harmless
-		s = a.retry(ev, claim, res, kind)
+		s = a.retry(ev, claim, res, kind == Unsafe || first && res.Kind == CallRetry)
 	}
 	if claim != nil && claim.Attempt != nil {
 		return a.settleOwn(ctx, ev, s, claim.Attempt.Token)
@@ -110,12 +119,12 @@ func (a *application) finishCall(ctx context.Context, ev Event, claim *Receipt, 
 	return a.settleOne(ctx, ev, s)
 }
 
-// retry is a wait. An unsafe sink surely did nothing, so its attempt ends; an idempotent one keeps the window it began.
-func (a *application) retry(ev Event, claim *Receipt, res CallResult, kind EffectKind) Settlement {
+// retry is a wait. Where surely nothing was done the attempt ends, and the next call begins another; else the window stays that it began.
+func (a *application) retry(ev Event, claim *Receipt, res CallResult, nothingDone bool) Settlement {
 	s := a.receipt(ev, claim, Retrying)
 	s.Put.Attempts++
 	s.Put.Error = res.Detail
-	if kind == Unsafe {
+	if nothingDone {
 		s.Put.Attempt = nil
 	}
 	if a.b.MaxAttempts > 0 && s.Put.Attempts >= a.b.MaxAttempts && s.Put.Attempt == nil {
@@ -148,6 +157,9 @@ func (a *application) settleOwn(ctx context.Context, ev Event, s Settlement, tok
 			return step{kind: stepStop} // decided by somebody; the next delivery sees it
 		}
 		if errors.Is(res.Err, ErrRefused) {
+			if a.b.Effect.Traits().Kind == Idempotent && s.Put.Attempt == nil && s.Put.Outcome != Applied {
+				return step{kind: stepStop} // another call was made under this attempt meanwhile: that ours did nothing is not the last word
+			}
 			// A greater page may have taken the receipt over: the stamp never decreases.
 			s.If, s.Put.Rev = Guard{Rev: old.Rev}, old.Rev+1
 			if s.Put.Outcome == Retrying {

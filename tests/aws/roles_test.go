@@ -1,14 +1,12 @@
 package aws
 
 import (
-	"context"
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/turnleaf/turnleaf/internal/handoff"
 	"github.com/turnleaf/turnleaf/internal/reviewapi"
@@ -100,39 +98,3 @@ func get(t *testing.T, api http.Handler, path string) (int, []byte) {
 	api.ServeHTTP(rec, httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil))
 	return rec.Code, rec.Body.Bytes()
 }
-
-// untold is what no story tells: that apply's event deletes a document, or has an effect that can never be; and that poll counts the holds of
-// a blocked stream, for its metrics.
-func untold(t *testing.T, store handoff.State) {
-	t.Helper()
-	ctx, s := roles.As(t.Context(), roles.Apply), handoff.Stream("untold")
-	if _, _, err := store.HeldReceipts(roles.As(t.Context(), roles.Poll), s, "", 1); err != nil {
-		t.Error(err)
-	}
-	for n, change := range []handoff.DocChange{
-		{Entity: "d", Set: map[string]json.RawMessage{"x": json.RawMessage(`"text"`)}},
-		{Entity: "d", Add: map[string]string{"x": "1"}},
-		{Entity: "d", Delete: true},
-	} {
-		id := `"` + string(rune('a'+n)) + `"`
-		put := handoff.Receipt{ReceiptKey: handoff.ReceiptKey{EventID: id}, Stream: s, Outcome: handoff.Applied, Rev: 1, Token: id, WrittenAt: time.Unix(0, 0)}
-		r := store.Settle(ctx, s, []handoff.Settlement{{ReceiptWrite: handoff.ReceiptWrite{If: handoff.Guard{Absent: true}, Put: put}, Docs: []handoff.DocChange{change}}})
-		if impossible := r[0].Err != nil; impossible != (n == 1) {
-			t.Errorf("change %d: %v", n, r[0].Err)
-		}
-	}
-}
-
-type unsent struct{}
-
-func (unsent) SendChunks(context.Context, []handoff.ChunkMessage, time.Duration) error { return nil }
-
-func (unsent) SendPoll(context.Context, handoff.PollMessage, time.Duration) error { return nil }
-
-type now struct{}
-
-func (now) Now() time.Time { return time.Now().UTC() }
-
-type sameID struct{}
-
-func (sameID) New() string { return "id" }

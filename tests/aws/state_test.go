@@ -33,7 +33,7 @@ func TestWalkthroughs(t *testing.T) {
 	})
 	t.Run("roles", func(t *testing.T) {
 		readAll(t, store, func(prefix string) handoff.Archive { return s3archive.New(client, bucket, prefix) })
-		untold(t, store)
+		untold(t, rec.State(store), s3archive.New(client, bucket, "untold/"))
 		compare(t, rec)
 	})
 }

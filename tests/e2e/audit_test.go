@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -20,12 +21,14 @@ func (w *world) audit(ada *operator) {
 		}
 		violations, err := w.engine.CheckInvariants(w.ctx, s)
 		w.must(err)
+		w.say("%s: %d violations", s, len(violations))
 		for _, v := range violations {
 			w.Errorf("%s: %+v", s, v)
 		}
 	}
 	w.pages()
 	w.ledger()
+	w.say("the ledger is compared")
 	w.decisions(ada)
 	w.commandLine()
 	w.discreet()
@@ -110,13 +113,13 @@ func (w *world) commandLine() {
 		w.Fatal("TURNLEAF_BIN is not set: run `make test-e2e`, which builds bin/turnleaf")
 	}
 	for _, s := range []handoff.Stream{stream, late} {
-		check := exec.CommandContext(w.ctx, bin, "check", string(s), "--stack", stackName)
-		check.Env = append(slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "AWS_") || strings.HasPrefix(v, "TURNLEAF_") }),
+		audit := exec.CommandContext(w.ctx, bin, "audit", string(s), "--stack", stackName, "--streams", filepath.Join(w.sam.Tree, "streams"), "--deep")
+		audit.Env = append(slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "AWS_") || strings.HasPrefix(v, "TURNLEAF_") }),
 			"AWS_ENDPOINT_URL="+w.gate.URL, "AWS_REGION="+deploy.Region, "AWS_ACCESS_KEY_ID="+deploy.Key, "AWS_SECRET_ACCESS_KEY="+deploy.Secret)
-		out, err := check.CombinedOutput()
-		w.say("turnleaf check %s: %s", s, strings.TrimSpace(string(out)))
+		out, err := audit.CombinedOutput()
+		w.say("turnleaf audit %s: %s", s, strings.TrimSpace(string(out)))
 		if err != nil {
-			w.Errorf("turnleaf check %s: %v: %s", s, err, out)
+			w.Errorf("turnleaf audit %s: %v: %s", s, err, out)
 		}
 	}
 }

@@ -33,7 +33,6 @@ type signing struct {
 func toGate(gate string) http.RoundTripper {
 	address := strings.TrimPrefix(gate, "http://")
 	return &http.Transport{
-		DisableKeepAlives: true, // MiniStack 1.5.33 now and then ends a kept connection just as it is used
 		DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
 			return (&net.Dialer{}).DialContext(ctx, network, address)
 		},

@@ -8,7 +8,6 @@ import (
 	"io"
 	"log"
 	"maps"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -17,6 +16,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/turnleaf/turnleaf/localstack/deploy"
 )
 
 // fetching names the call of a source, which does not pass the gate: the feed asks it (atFeed).
@@ -34,7 +35,7 @@ type gate struct {
 	denied  map[string]int      // guarded by mu: what a function was refused
 	made    map[string]int      // guarded by mu: function and call to how often it was made
 	names   map[string]string   // guarded by mu: the emulator's name of a function to the template's
-	owners  map[string]*process // guarded by mu: a connection's caller, by address
+	keys    map[string]string   // guarded by mu: the access key of a function's role to that function's name
 }
 
 // silent is for servers whose connections are broken on purpose.
@@ -49,22 +50,12 @@ type strike struct {
 }
 
 func newGate(t *testing.T) *gate {
-	g := &gate{struck: map[string]int{}, denied: map[string]int{}, made: map[string]int{}, names: map[string]string{}, owners: map[string]*process{}}
+	g := &gate{struck: map[string]int{}, denied: map[string]int{}, made: map[string]int{}, names: map[string]string{}, keys: map[string]string{}}
 	g.Server = httptest.NewUnstartedServer(http.NotFoundHandler())
 	g.Server.Config.ErrorLog = silent
-	g.Server.Config.ConnState = g.connState
 	g.Server.Start()
 	t.Cleanup(g.Close)
 	return g
-}
-
-// connState forgets who was at the other end of a connection: the next one from that port is somebody else's.
-func (g *gate) connState(c net.Conn, s http.ConnState) {
-	if s == http.StateClosed {
-		g.mu.Lock()
-		delete(g.owners, c.RemoteAddr().String())
-		g.mu.Unlock()
-	}
 }
 
 // open begins to hand calls on to the emulator.
@@ -94,7 +85,7 @@ func (g *gate) name(function, template string) {
 }
 
 func (g *gate) serve(proxy http.Handler, w http.ResponseWriter, r *http.Request) {
-	who, p := g.caller(r.RemoteAddr)
+	who := g.caller(r)
 	if who == "" {
 		proxy.ServeHTTP(w, r)
 		return
@@ -102,7 +93,7 @@ func (g *gate) serve(proxy http.Handler, w http.ResponseWriter, r *http.Request)
 	call := callOf(r)
 	hit := g.note(who, call)
 	if hit != nil && !hit.after {
-		g.strike(p, who, call)
+		g.strike(hit, r)
 	}
 	rec := &status{ResponseWriter: w}
 	if hit != nil {
@@ -110,7 +101,7 @@ func (g *gate) serve(proxy http.Handler, w http.ResponseWriter, r *http.Request)
 	}
 	proxy.ServeHTTP(rec, r)
 	if hit != nil {
-		g.strike(p, who, call)
+		g.strike(hit, r)
 	}
 	if rec.code == http.StatusForbidden || bareWrite(r) {
 		g.mu.Lock()
@@ -119,43 +110,54 @@ func (g *gate) serve(proxy http.Handler, w http.ResponseWriter, r *http.Request)
 	}
 }
 
-// atFeed is serve for a request that the feed is about to answer.
+// atFeed is serve for a request that the feed is about to answer: no signature says whose it is.
 func (g *gate) atFeed(r *http.Request) {
-	who, p := g.caller(r.RemoteAddr)
-	if who != "" && g.note(who, fetching) != nil {
-		g.strike(p, who, fetching)
+	p, ok := g.peers.of(r.RemoteAddr)
+	if !ok {
+		return
+	}
+	g.mu.Lock()
+	who := g.names[p.function]
+	g.mu.Unlock()
+	if hit := g.note(who, fetching); hit != nil {
+		g.strike(hit, r)
 	}
 }
 
-// strike ends the caller and the connection.
-func (g *gate) strike(p *process, who, call string) {
-	if err := p.kill(); err == nil {
-		g.mu.Lock()
-		g.struck[who+" "+call]++
-		g.mu.Unlock()
+// strike ends the caller and the connection. Whoever is gone by himself cannot be struck: then the strike is for the next one.
+func (g *gate) strike(s *strike, r *http.Request) {
+	p, ok := g.peers.of(r.RemoteAddr)
+	g.mu.Lock()
+	if ok && p.kill() == nil {
+		g.struck[s.function+" "+s.call]++
+	} else {
+		g.strikes = append(g.strikes, s)
 	}
+	g.mu.Unlock()
 	panic(http.ErrAbortHandler)
 }
 
-// caller is the function at the other end, by the template's name; empty for the test itself.
-func (g *gate) caller(remote string) (string, *process) {
+// caller is the function that sent a request, by the template's name; empty for the test itself and its helpers. The role's key tells it;
+// whose a key is, the first process that uses it tells.
+func (g *gate) caller(r *http.Request) string {
+	_, after, _ := strings.Cut(r.Header.Get("Authorization"), "Credential=")
+	key, _, _ := strings.Cut(after, "/")
+	if key == "" || key == deploy.Key {
+		return ""
+	}
 	g.mu.Lock()
-	p, known := g.owners[remote]
+	who, known := g.keys[key]
 	g.mu.Unlock()
-	if !known {
-		if found, ok := g.peers.of(remote); ok {
-			p = &found
-		}
-		g.mu.Lock()
-		g.owners[remote] = p
-		g.mu.Unlock()
+	if known {
+		return who
 	}
-	if p == nil {
-		return "", nil
-	}
+	p, ok := g.peers.of(r.RemoteAddr)
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.names[p.function], p
+	if ok {
+		g.keys[key] = g.names[p.function]
+	}
+	return g.keys[key]
 }
 
 // note counts a call, and takes the strike that is meant for it.

@@ -21,8 +21,18 @@ type process struct {
 	function string // its name, as the template's outputs give it
 }
 
-// of gives the process that a connection from 127.0.0.1:port belongs to. ok is false for anybody else's.
-func (p peers) of(remote string) (process, bool) {
+// of gives the process that a connection from 127.0.0.1:port belongs to. ok is false for anybody else's. The kernel's list of sockets is
+// read in pieces, and one that stands in it may be missed: it is looked at more than once.
+func (p peers) of(remote string) (found process, ok bool) {
+	for range tries {
+		if found, ok = p.look(remote); ok {
+			return found, true
+		}
+	}
+	return found, false
+}
+
+func (p peers) look(remote string) (process, bool) {
 	_, port, found := strings.Cut(remote, ":")
 	n, err := strconv.Atoi(port)
 	if !found || err != nil {

@@ -175,13 +175,15 @@ func (m *model) settle(s *state, p *proc) {
 	free := p.stands(e) || p.known[e-1] == 0 && s.receipt(e) == 0
 	if !free && !m.breaks.settleUnconditioned {
 		p.know(e, s.receipt(e))
+		p.bits &^= passed
 		m.head(s, p)
 		return
 	}
 	s.put(e, r)
 	switch r.outcome() {
 	case claimed:
-		*p = proc{pc: claimRead, v: p.v, chunk: p.chunk, at: p.at, mask: 1 << (e - 1), fresh: 1<<(e-1) | p.fresh, known: p.known}
+		s.oldAtBirth(p, e)
+		*p = proc{pc: claimRead, bits: p.bits & passed, v: p.v, chunk: p.chunk, at: p.at, mask: 1 << (e - 1), fresh: 1<<(e-1) | p.fresh, known: p.known}
 		p.known[e-1] = 0
 		return
 	case applied:

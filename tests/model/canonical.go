@@ -25,7 +25,7 @@ func (m *model) forgetInVain(p *proc, s *state) {
 		if p.known[e-1] != 0 && !p.stands(e) && !m.breaks.settleUnconditioned {
 			p.known[e-1] = newReceipt(none, 7)
 		}
-		p.bits &= failed
+		p.bits &= failed | passed
 	case releaseCheckpoint:
 		if !p.stands(p.at) {
 			*p = proc{pc: releaseCheckpoint, at: p.at}

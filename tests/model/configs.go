@@ -36,9 +36,9 @@ func apart(name string, pollers, appliers int) config {
 	return c
 }
 
-// immortal processes never die.
-func (c config) immortal() config {
-	c.crashes = false
+// after begins the exploration in the middle.
+func (c config) after(lines ...string) config {
+	c.begin = lines
 	return c
 }
 
@@ -108,7 +108,7 @@ func full() []config {
 		feed("reset, two polls", 2, 1).resetting(1, 1, 2),
 		feed("reset, two applies", 1, 2).resetting(1, 1, 2),
 		feed("two resets", 1, 1).resetting(2, 1, 2),
-		lane("reset and hold, two polls", 2, 1).holding(0b001, release, ignore).resetting(1, 1, 2),
+		lane("reset and hold, two polls", 2, 1).holding(0b001, release).resetting(1, 1, 2),
 		lane("reset and hold, two applies", 1, 2).holding(0b001, release, ignore).resetting(1, 1, 2),
 		feed("pause", 2, 1).pausing(),
 		feed("pause and reset", 1, 1).pausing().resetting(1, 1),

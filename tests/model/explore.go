@@ -36,11 +36,14 @@ type result[S comparable, L any] struct {
 	// violated is the invariant broken first, with a shortest trace to it; "" if all hold.
 	violated string
 	trace    []move[S, L]
-	// deepest is a shortest trace to a state that is as far from the start as any.
-	deepest []move[S, L]
+	// deepest are shortest traces to some of the states that are farthest from the start.
+	deepest [][]move[S, L]
 }
 
-const blockBits = 14
+const (
+	blockBits = 14
+	deepest   = 20
+)
 
 // store keeps every state once, exactly: no state is taken for another, because whole states are compared and not their hashes.
 type store[S comparable] struct {
@@ -123,7 +126,9 @@ func explore[S comparable, L any](sys system[S, L], limit int, progress string) 
 			x.violated, x.trace = progress, x.pathTo(lost)
 		}
 	}
-	x.deepest = x.pathTo(x.states.n - 1)
+	for i := max(x.states.n-deepest, 0); i < x.states.n; i++ {
+		x.deepest = append(x.deepest, x.pathTo(i))
+	}
 	x.result.states, x.elapsed = x.states.n, time.Since(began)
 	return x.result
 }

@@ -1,6 +1,9 @@
 package model
 
-import "math/bits"
+import (
+	"math/bits"
+	"strings"
+)
 
 // answer is one thing the source may say at a cursor.
 type answer struct {
@@ -29,6 +32,9 @@ type config struct {
 	loss              bool // messages may get lost; without it they stay deliverable for ever
 	again             bool // a message may come again, and says so
 	crashes           bool
+
+	// begin is where an exploration starts if not at the beginning: lines of "who: step; step", each the label of a transition.
+	begin []string
 
 	// interleaveAll explores every interleaving, and symmetric ones apart: for replays, which must follow one process.
 	interleaveAll bool
@@ -113,8 +119,36 @@ func (m *model) settled(p page) bool { return bits.OnesCount8(p.flags&doneBits) 
 // top is the greatest position of an answer.
 func (m *model) top(a uint8) uint8 { return uint8(bits.Len8(m.answers[a].events)) }
 
+// start is the initial state, or the one that begin leads to.
 func (m *model) start() state {
-	return state{cp: checkpoint{version: 1, cursor: 1, floorOpen: true}}
+	trace := m.script(m.begin)
+	if len(trace) == 0 {
+		return first()
+	}
+	return trace[len(trace)-1].to
+}
+
+func first() state { return state{cp: checkpoint{version: 1, cursor: 1, floorOpen: true}} }
+
+// script is the trace of lines such as "poll 1: read/checkpoint; read/page".
+func (m *model) script(lines []string) (trace []move[state, label]) {
+	at := first()
+	for _, line := range lines {
+		who, steps, _ := strings.Cut(line, ": ")
+		for step := range strings.SplitSeq(steps, "; ") {
+			n := len(trace)
+			m.next(at, func(l label, to state, _ bool) {
+				if len(trace) == n && l.String() == who+": "+step {
+					trace = append(trace, move[state, label]{l, to})
+				}
+			})
+			if len(trace) == n {
+				panic("the model cannot go on with " + who + ": " + step)
+			}
+			at = trace[n].to
+		}
+	}
+	return trace
 }
 
 // emit takes a successor.

@@ -83,7 +83,8 @@ func (m *model) decideStream(s state, who slot, did emit) {
 			if w == pause && !s.cp.paused || w == resume && s.cp.paused {
 				m.beginStream(s, who, w, 0, did)
 			}
-			if w == reset && s.cp.closing == 0 && s.resets < m.resets {
+			room := s.cp.version+3 <= maxVersions // for two pages and the end
+			if w == reset && s.cp.closing == 0 && s.resets < m.resets && room {
 				for _, to := range m.resetTo {
 					m.beginStream(s, who, w, to, did)
 				}

@@ -51,6 +51,7 @@ func (m *model) settleAttempt(s *state, p *proc, e uint8) {
 		s.put(e, newReceipt(held, p.cursor)|attempt|keep)
 	case callRetry:
 		s.put(e, newReceipt(retrying, p.cursor)|keep)
+		s.oldAtBirth(p, e)
 		*p = proc{pc: sendAgain, v: p.v, chunk: p.chunk}
 		return
 	case callOver:
@@ -78,7 +79,8 @@ func (m *model) call(s state, who slot, did emit) {
 	say(callRetry, false)
 }
 
-// later: every lease and every wait is over. A claimant that has yet to look at the clock will see it.
+// later: every lease and every wait is over, that of a claim or a wait on its way to the store too. A claimant that has yet to look at
+// the clock will see it.
 func (m *model) later(s state, yield emit) {
 	was := s
 	for e := uint8(1); e <= maxEvents; e++ {
@@ -87,11 +89,18 @@ func (m *model) later(s state, yield emit) {
 		}
 	}
 	for i := range s.procs {
-		if p := &s.procs[i]; p.pc == claimRead {
+		if p := &s.procs[i]; p.pc == claim || p.pc == claimRead || p.num == callRetry && (p.pc == settleOwn || p.pc == ownCheckpoint) {
 			p.bits |= passed
 		}
 	}
 	if s != was {
 		yield(label{who: clock, step: later}, s, true)
+	}
+}
+
+// oldAtBirth: what was just written took so long that its lease or wait is over.
+func (s *state) oldAtBirth(p *proc, e uint8) {
+	if p.is(passed) {
+		s.late |= 1 << (e - 1)
 	}
 }

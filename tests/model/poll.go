@@ -75,7 +75,7 @@ func (m *model) drive(s *state, p *proc) {
 	switch p.pc {
 	case driveBegin:
 		if !p.is(pageFresh) { // another poll drives it
-			*p = proc{}
+			*p = proc{pc: prefixDirectory, v: p.v, num: p.num, bits: p.bits & cpFresh}
 			return
 		}
 		m.drove(s, p.v)

@@ -6,7 +6,7 @@ import "strings"
 // and an event's number is its position.
 const (
 	maxEvents   = 4
-	maxVersions = 6
+	maxVersions = 7
 	maxChunks   = 2
 )
 

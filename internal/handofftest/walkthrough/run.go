@@ -102,10 +102,17 @@ func Run(t *testing.T, open func(*testing.T) Backend) {
 		{"RecordsExpire", recordsExpire},
 		{"RecordsStay", recordsStay},
 		{"RecordOutlivesDeath", recordOutlivesDeath},
+		{"RefusedAfterUnknown", refusedAfterUnknown},
+		{"RefusedAtFirst", refusedAtFirst},
+		{"DownBeyondWindow", downBeyondWindow},
+		{"RetryAfterUnknown", retryAfterUnknown},
+		{"RefusalSleeps", refusalSleeps},
+		{"ClaimTellsSleeper", claimTellsSleeper},
+		{"Due", due},
 	} {
 		t.Run(story.name, func(t *testing.T) { t.Parallel(); story.play(t, open) })
 	}
-	for _, s := range slices.Concat(orderStories(), prefixStories()) {
+	for _, s := range slices.Concat(orderStories(), prefixStories(), tokenStories(), answerStories(), sweepStories(), applyStories(), outsideStories(), closeStories(), decideStories()) {
 		t.Run(s.name, func(t *testing.T) { t.Parallel(); s.play(t, open) })
 	}
 }

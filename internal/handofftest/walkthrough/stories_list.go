@@ -3,6 +3,7 @@ package walkthrough
 import (
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/turnleaf/turnleaf/internal/handoff"
 )
@@ -100,4 +101,47 @@ func retired(t *testing.T, open func(*testing.T) Backend) {
 	w.settleAll()
 	w.at(3, "c2")
 	w.effects("a", "1 2 < 2")
+}
+
+// A tick leaves a stream alone only while it sleeps in good health: nothing open, its next fetch not due. Whatever is in trouble, halted,
+// paused, closing or not started is looked at.
+func due(t *testing.T, open func(*testing.T) Backend) {
+	w := stage(t, open)
+	is := func(want bool, when string) {
+		t.Helper()
+		if got, err := w.engine.Due(w.ctx, w.b.Stream); err != nil || got != want {
+			t.Errorf("%s: due is %t (%v)", when, got, err)
+		}
+	}
+	is(true, "not started")
+	w.b.Settings.Interval = time.Hour
+	w.source.page("c0", "c1", evs("a", 1)...)
+	w.source.end("c1", "c1")
+	w.tick(handoff.ActOpened)
+	is(true, "a page is open")
+	w.apply()
+	is(true, "more to fetch")
+	w.tick(handoff.ActCaughtUp)
+	is(false, "caught up, asked once an hour")
+	w.must(w.command(handoff.Decision{Kind: handoff.DecidePause}))
+	is(true, "paused")
+	w.must(w.command(handoff.Decision{Kind: handoff.DecideResume}))
+	is(false, "resumed")
+	w.must(w.command(handoff.Decision{Kind: handoff.DecidePollNow}))
+	is(true, "asked to poll")
+	w.tick(handoff.ActCaughtUp)
+	w.clock.advance(time.Hour)
+	is(true, "an hour later")
+	delete(w.source.replies, "c1")
+	w.tick(handoff.ActWaiting)
+	is(true, "in trouble")
+	w.source.end("c1", "c2", evs("a", 2)...)
+	w.source.end("c2", "c2")
+	w.clock.advance(time.Hour)
+	w.tick(handoff.ActOpened)
+	w.apply()
+	is(false, "turned, and the end was reached")
+	w.source.end("r", "r")
+	w.must(w.command(handoff.Decision{Kind: handoff.DecideReset, Cursor: "r"}))
+	is(true, "closing")
 }

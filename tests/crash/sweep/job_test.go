@@ -18,10 +18,31 @@ import (
 	"github.com/turnleaf/turnleaf/internal/sqlitestate"
 )
 
-// strike is one fault of a job: what becomes of the n-th call, counted over all lives.
+// strike is one fault of a job: what becomes of the n-th call, counted over all lives; with a site, of the n-th call of that site.
 type strike struct {
 	n       int
 	outcome fault.Outcome
+	site    string
+}
+
+func (s strike) String() string {
+	if s.site != "" {
+		return fmt.Sprintf("%s #%d %s", s.site, s.n, s.outcome)
+	}
+	return fmt.Sprintf("%d %s", s.n, s.outcome)
+}
+
+func parseStrike(text string) (strike, error) {
+	site, rest, named := strings.Cut(text, " #")
+	if !named {
+		site, rest = "", text
+	}
+	n, outcome, _ := strings.Cut(rest, " ")
+	at, err := strconv.Atoi(n)
+	if err != nil {
+		return strike{}, fmt.Errorf("no call number in %q: %w", text, err)
+	}
+	return strike{at, fault.Outcome(outcome), site}, nil
 }
 
 // job is one run: a story, a kind of effect, and its faults.
@@ -35,7 +56,7 @@ type job struct {
 func (j job) String() string {
 	parts := make([]string, len(j.strikes))
 	for i, s := range j.strikes {
-		parts[i] = fmt.Sprintf("%d %s", s.n, s.outcome)
+		parts[i] = s.String()
 	}
 	return fmt.Sprintf("%s/%s %s", j.story().name, j.kind, strings.Join(parts, ", "))
 }
@@ -54,14 +75,14 @@ func parse(text string) (job, error) {
 		return j, fmt.Errorf("no story/effect %q", name)
 	}
 	for part := range strings.SplitSeq(faults, ", ") {
-		n, o, _ := strings.Cut(part, " ")
-		at, err := strconv.Atoi(n)
-		if err != nil && faults != "" {
-			return j, fmt.Errorf("no call number in %q: %w", part, err)
+		if part == "" {
+			continue
 		}
-		if err == nil {
-			j.strikes = append(j.strikes, strike{at, fault.Outcome(o)})
+		st, err := parseStrike(part)
+		if err != nil {
+			return j, err
 		}
+		j.strikes = append(j.strikes, st)
 	}
 	return j, nil
 }
@@ -83,17 +104,24 @@ func newPlayer(ctx context.Context, j job) *player {
 	c := &clock{now: epoch}
 	return &player{
 		deadlines: slices.ContainsFunc(j.strikes, func(s strike) bool { return s.outcome == fault.Deadline }),
-		ctx:       ctx, story: s, stream: "orders", clock: c, tell: func(string, ...any) {},
+		ctx:       ctx, story: s, stream: "orders", clock: c, tell: func(string, ...any) {}, onCrash: func(fault.Strike) {},
 		source: &source{replies: maps.Clone(s.replies), asked: map[handoff.Cursor]int{}},
-		sink:   &sink{kind: j.kind, window: sinkWindow, clock: c, later: s.later, mute: s.mute, keys: map[string]time.Time{}},
-		choose: func(call fault.Call) fault.Outcome {
-			for _, st := range j.strikes {
-				if st.n == call.N {
-					return st.outcome
-				}
+		sink:   &sink{kind: j.kind, window: sinkWindow, clock: c, later: s.later, mute: s.mute, onEffect: func(effect) {}, keys: map[string]time.Time{}},
+		choose: j.choose(),
+	}
+}
+
+// choose says what becomes of each call.
+func (j job) choose() func(fault.Call) fault.Outcome {
+	bySite := map[string]int{}
+	return func(call fault.Call) fault.Outcome {
+		bySite[call.Site]++
+		for _, st := range j.strikes {
+			if st.site == "" && st.n == call.N || st.site == call.Site && st.n == bySite[call.Site] {
+				return st.outcome
 			}
-			return fault.None
-		},
+		}
+		return fault.None
 	}
 }
 
@@ -116,10 +144,8 @@ func (j job) inMemory(tell func(string, ...any)) (*player, error) {
 	}
 	p.play()
 	p.judge()
-	for _, st := range j.strikes {
-		if !slices.ContainsFunc(p.struck, func(s fault.Strike) bool { return s.N == st.n }) {
-			p.failf("call %d was never made: the fault met nothing", st.n)
-		}
+	if len(p.struck) != len(j.strikes) {
+		p.failf("%d faults met something, of %d", len(p.struck), len(j.strikes))
 	}
 	return p, store.Close()
 }
@@ -136,12 +162,15 @@ func seed() int {
 	return n
 }
 
-// sampled takes one job in n, always the same ones under one seed.
-func sampled(j job, n uint64) bool {
+// rank orders jobs at random, always the same way under one seed.
+func rank(j job) uint64 {
 	h := fnv.New64a()
 	_, _ = fmt.Fprint(h, seed(), j) // hash.Hash never fails
-	return h.Sum64()%n == 0
+	return h.Sum64()
 }
+
+// sampled takes one job in n.
+func sampled(j job, n uint64) bool { return rank(j)%n == 0 }
 
 // outcomes are those to strike a call with.
 func outcomes(c fault.Call) []fault.Outcome {
@@ -163,16 +192,26 @@ func (j job) report(t *testing.T, p *player) {
 	t.Errorf("%s\n\t%s\n%s\nreplay: %s", j, strings.Join(p.wrong, "\n\t"), strings.Join(trace[max(0, len(trace)-150):], "\n"), j.replay(test))
 }
 
-// replaying plays the job of TURNLEAF_REPLAY, if one is asked for, and tells all of it.
-func replaying(t *testing.T) bool {
+// asked gives the job of TURNLEAF_REPLAY, if there is one.
+func asked(t *testing.T) (j job, ok bool) {
 	t.Helper()
 	text := os.Getenv("TURNLEAF_REPLAY")
 	if text == "" {
-		return false
+		return job{}, false
 	}
 	j, err := parse(text)
 	if err != nil {
 		t.Fatal(err)
+	}
+	return j, true
+}
+
+// replaying plays the job that is asked for, if there is one, and tells all of it.
+func replaying(t *testing.T) bool {
+	t.Helper()
+	j, ok := asked(t)
+	if !ok {
+		return false
 	}
 	p, err := j.inMemory(t.Logf)
 	if err != nil {

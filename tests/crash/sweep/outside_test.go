@@ -113,6 +113,7 @@ type delivery struct {
 	handoff.ChunkMessage
 	due      time.Time
 	receives int
+	handle   string // of SQS
 }
 
 // queue keeps messages outside of any process, as SQS does.

@@ -23,7 +23,8 @@ type sink struct {
 	mute   []string
 	record []effect
 	keys   map[string]time.Time
-	calls  int
+	// onEffect is told of each.
+	onEffect func(effect)
 }
 
 func (s *sink) Traits() handoff.EffectTraits {
@@ -47,7 +48,6 @@ func (s *sink) Call(ctx context.Context, e handoff.Event, key string) handoff.Ca
 	if ctx.Err() != nil {
 		return handoff.CallResult{Kind: handoff.CallRetry, Detail: "the call was never sent"}
 	}
-	s.calls++
 	id := bare(e.ID)
 	if i := slices.Index(s.later, id); i >= 0 {
 		s.later = slices.Delete(slices.Clone(s.later), i, i+1)
@@ -59,6 +59,7 @@ func (s *sink) Call(ctx context.Context, e handoff.Event, key string) handoff.Ca
 	}
 	s.keys[key] = s.clock.Now()
 	s.record = append(s.record, effect{e.Entity, id})
+	s.onEffect(effect{e.Entity, id})
 	if i := slices.Index(s.mute, id); i >= 0 {
 		s.mute = slices.Delete(slices.Clone(s.mute), i, i+1)
 		return handoff.CallResult{Kind: handoff.CallUnknown, Detail: "the line went dead"}

@@ -41,6 +41,37 @@ func newWatch(clean handoff.State, archive handoff.Archive) *watch {
 	}
 }
 
+// load begins with what stands, where an earlier process was watched by somebody else.
+func (w *watch) load(ctx context.Context, s handoff.Stream) error {
+	cp, err := w.clean.Checkpoint(ctx, s)
+	if errors.Is(err, handoff.ErrNotFound) {
+		return nil // it died before it began
+	}
+	if err != nil {
+		return err
+	}
+	w.cp = cp
+	rs, _, err := w.clean.ListReceipts(ctx, s, "", 1000)
+	if err != nil {
+		return err
+	}
+	for _, r := range rs {
+		w.receipts[r.ReceiptKey] = r
+	}
+	pages, err := w.clean.ListPages(ctx, s, 0, 1000)
+	if err != nil {
+		return err
+	}
+	for _, p := range pages {
+		dir, err := w.clean.Directory(ctx, s, p.Version)
+		if err != nil {
+			return err
+		}
+		w.pages[p.Version] = w.archived(dir)
+	}
+	return nil
+}
+
 func (w *watch) wrong(format string, args ...any) {
 	w.broken = append(w.broken, fmt.Sprintf(format, args...))
 }

@@ -1,12 +1,17 @@
 // Command report tries every mutant of every list, or of the lists named as arguments, and prints a table of guard, mutant and the
 // test that killed it. It fails if one survives.
+//
+//	report [-only REGEXP] [LIST ...]
 package main
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"os"
 	"os/signal"
+	"regexp"
+	"slices"
 	"sync"
 	"time"
 
@@ -19,13 +24,20 @@ const workers = 2
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	names := os.Args[1:]
+	only := flag.String("only", "", "try only the mutants whose name matches this expression")
+	flag.Parse()
+	wanted, err := regexp.Compile(*only)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "mutants: -only:", err)
+		os.Exit(2) //nolint:gocritic // nothing has begun that stop would end
+	}
+	names := flag.Args()
 	if len(names) == 0 {
 		names = mutants.Names()
 	}
 	failed := false
 	for _, name := range names {
-		ok, err := run(ctx, name)
+		ok, err := run(ctx, name, wanted)
 		if err != nil {
 			fmt.Fprintln(os.Stderr, "mutants:", err)
 		}
@@ -38,7 +50,7 @@ func main() {
 }
 
 // run tries one list; ok is false if a mutant survived.
-func run(ctx context.Context, name string) (ok bool, err error) {
+func run(ctx context.Context, name string, wanted *regexp.Regexp) (ok bool, err error) {
 	l, err := mutants.Load(name)
 	if err != nil {
 		return false, err
@@ -53,29 +65,30 @@ func run(ctx context.Context, name string) (ok bool, err error) {
 		return false, err
 	}
 	defer func() { _ = lab.Close() }() // what is left lies in the system's folder for such things
-	killers, err := tryAll(ctx, lab)
+	l.Mutants = slices.DeleteFunc(slices.Clone(l.Mutants), func(m mutants.Mutant) bool { return !wanted.MatchString(m.Name) })
+	killers, err := tryAll(ctx, lab, l.Mutants)
 	if err != nil {
 		return false, err
 	}
 	return table(l, killers, time.Since(began)), nil
 }
 
-// tryAll gives the killer of each mutant of the list.
-func tryAll(ctx context.Context, lab *mutants.Lab) ([]string, error) {
-	killers, errs := make([]string, len(lab.List.Mutants)), make([]error, len(lab.List.Mutants))
-	var all sync.WaitGroup
+// tryAll gives the killer of each mutant.
+func tryAll(ctx context.Context, lab *mutants.Lab, all []mutants.Mutant) ([]string, error) {
+	killers, errs := make([]string, len(all)), make([]error, len(all))
+	var running sync.WaitGroup
 	places := make(chan struct{}, workers)
-	for i, m := range lab.List.Mutants {
+	for i, m := range all {
 		if m.Equivalent != "" {
 			continue
 		}
 		places <- struct{}{}
-		all.Go(func() {
+		running.Go(func() {
 			defer func() { <-places }()
 			killers[i], errs[i] = lab.Try(ctx, m)
 		})
 	}
-	all.Wait()
+	running.Wait()
 	for _, err := range errs {
 		if err != nil {
 			return nil, err

@@ -1,0 +1,387 @@
+package walkthrough
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/turnleaf/turnleaf/internal/handoff"
+)
+
+// applyStories are about one delivery: what is judged, written, and left to the next one.
+func applyStories() []story {
+	return []story{
+		{"EffectThatCannotBe", effectCannotBe}, {"TooLargeForATransaction", tooLarge}, {"PolicyThatFails", policyFails},
+		{"PolicyIgnores", policyIgnores}, {"AnotherRuleHolds", anotherRule}, {"NewEffectFirstDelivery", newEffectFirst},
+		{"NewEffectAfterADrive", newEffectDriven}, {"UnreadOutcomeFails", unreadOutcome}, {"UnknownIsNotCalledAgain", unknownNotCalledAgain},
+		{"FailedAtTheDeadline", failedAtDeadline}, {"EarliestWait", earliestWait}, {"WaitsGrow", waitsGrow}, {"RebuiltByApply", rebuiltByApply},
+		{"EventReadBack", eventReadBack}, {"ConflictThroughResets", conflictThroughResets}, {"TakenOverWhole", takenOverWhole},
+		{"OtherContentForgets", otherContentForgets},
+	}
+}
+
+// unfit is an effect whose plan fails, or can never be carried out.
+type unfit struct {
+	*sink
+	err error
+}
+
+func (u unfit) Plan(e handoff.Event) ([]handoff.DocChange, error) {
+	return []handoff.DocChange{{Entity: e.Entity, Set: map[string]json.RawMessage{"x": json.RawMessage(`"text"`)}, Add: map[string]string{"x": "1"}}}, u.err
+}
+
+// effectCannotBe: a projection that cannot be planned, or that the document cannot take, holds its event.
+func effectCannotBe(t *testing.T, open func(*testing.T) Backend) {
+	for name, err := range map[string]error{"no plan": errors.New("no such field"), "no such sum": nil} {
+		t.Run(name, func(t *testing.T) {
+			w := stage(t, open)
+			w.b.Effect = unfit{w.sink, err}
+			w.source.page("c0", "c1", ev(1, "a"), ev(2, "a"))
+			w.turn()
+			w.is("1", handoff.Held, handoff.HoldEffectRefused)
+			w.none("2")
+			w.b.Effect = w.sink
+			w.must(w.decide(handoff.DecideRelease, "1"))
+			w.driveNow()
+			w.effects("a", "1 2 < 2")
+			w.clean()
+		})
+	}
+}
+
+// tooLarge: an event that alone exceeds a transaction is held, when it is seen first and after a release.
+func tooLarge(t *testing.T, open func(*testing.T) Backend) {
+	w := stage(t, open)
+	large := func() error { return fmt.Errorf("1 MB: %w", handoff.ErrTooLarge) }
+	w.source.page("c0", "c1", ev(1, "a"))
+	w.tap.hook("before", "apply/settle", large)
+	w.turn()
+	w.is("1", handoff.Held, handoff.HoldEffectRefused)
+	w.must(w.decide(handoff.DecideRelease, "1"))
+	w.tap.hook("before", "apply/settle", large)
+	w.driveNow()
+	if r := w.is("1", handoff.Held, handoff.HoldEffectRefused); len(r.Answered) != 1 {
+		w.Fatalf("answered holds are %v, want the one that was released", r.Answered)
+	}
+	w.clean()
+}
+
+type failing struct{}
+
+func (failing) Judge(handoff.Event) (handoff.Ruling, error) {
+	return handoff.Ruling{}, errors.New("no such field")
+}
+
+// policyFails: an event that policy cannot judge is held.
+func policyFails(t *testing.T, open func(*testing.T) Backend) {
+	w := stage(t, open)
+	w.b.Policy = failing{}
+	w.source.page("c0", "c1", ev(1, "a"))
+	w.turn()
+	w.is("1", handoff.Held, handoff.HoldPolicy)
+	w.effects("a", "")
+	w.clean()
+}
+
+// policyIgnores: what policy ignores or quarantines is settled without an effect.
+func policyIgnores(t *testing.T, open func(*testing.T) Backend) {
+	w := stage(t, open)
+	w.policy["1"] = handoff.Ruling{Verdict: handoff.VerdictIgnore, Rule: "test data"}
+	w.policy["2"] = handoff.Ruling{Verdict: handoff.VerdictQuarantine, Rule: "odd"}
+	w.source.page("c0", "c1", evs("a", 1, 2, 3)...)
+	w.turn()
+	if r := w.is("1", handoff.Ignored); r.Detail != "test data" {
+		w.Errorf("ignored by %q", r.Detail)
+	}
+	w.is("2", handoff.Quarantined)
+	w.effects("a", "3 < 3")
+	w.at(2, "c1")
+	w.clean()
+}
+
+// anotherRule: a release answers the rule that held the event; another rule, deployed meanwhile, holds it again.
+func anotherRule(t *testing.T, open func(*testing.T) Backend) {
+	w := stage(t, open)
+	w.holds("1")
+	w.source.page("c0", "c1", ev(1, "a"))
+	w.turn()
+	w.must(w.decide(handoff.DecideRelease, "1"))
+	w.policy["1"] = handoff.Ruling{Verdict: handoff.VerdictHold, Rule: "another"}
+	w.driveNow()
+	if r := w.is("1", handoff.Held, handoff.HoldPolicy); r.Detail != "another" {
+		w.Fatalf("held by %q", r.Detail)
+	}
+	w.clean()
+}
+
+// newEffectFirst: an effect that was changed after the page opened changes nothing for a first delivery, for an event that already has a
+// receipt, or for a projection.
+func newEffectFirst(t *testing.T, open func(*testing.T) Backend) {
+	t.Run("first delivery", func(t *testing.T) {
+		w := stage(t, open)
+		w.sink.kind = handoff.Idempotent
+		w.source.page("c0", "c1", ev(1, "a"))
+		w.tick(handoff.ActOpened)
+		w.b.Settings.Effect = "e2"
+		w.apply()
+		w.is("1", handoff.Applied)
+	})
+	t.Run("with a receipt", func(t *testing.T) {
+		w := stage(t, open)
+		w.sink.kind = handoff.Idempotent
+		w.sink.answers = map[string]handoff.CallResult{"1": {Kind: handoff.CallRetry}}
+		w.source.page("c0", "c1", ev(1, "a"))
+		w.turn()
+		w.sink.answers, w.b.Settings.Effect = nil, "e2"
+		w.clock.advance(time.Hour)
+		_, err := w.deliver(w.message(), 2)
+		w.must(err)
+		w.is("1", handoff.Applied)
+	})
+	t.Run("a projection", func(t *testing.T) {
+		w := stage(t, open)
+		w.source.page("c0", "c1", ev(1, "a"))
+		w.tick(handoff.ActOpened)
+		w.b.Settings.Effect = "e2"
+		_, err := w.deliver(w.message(), 2)
+		w.must(err)
+		w.is("1", handoff.Applied)
+	})
+}
+
+// newEffectDriven: a delivery after a drive is not the first, although its message is.
+func newEffectDriven(t *testing.T, open func(*testing.T) Backend) {
+	w := stage(t, open)
+	w.sink.kind = handoff.Idempotent
+	w.source.page("c0", "c1", ev(1, "a"))
+	w.tick(handoff.ActOpened)
+	w.die("before", "apply/settle")
+	w.apply()
+	w.restart()
+	w.b.Settings.Effect = "e2"
+	w.clock.advance(time.Hour)
+	w.tick(handoff.ActDriven)
+	w.apply()
+	w.is("1", handoff.Held, handoff.HoldEffectChanged)
+	w.clean()
+}
+
+// unreadOutcome: a write whose answer is lost and that cannot be read back fails the delivery and stops its lane; the message comes
+// again.
+func unreadOutcome(t *testing.T, open func(*testing.T) Backend) {
+	w := stage(t, open)
+	w.source.page("c0", "c1", ev(1, "a"), ev(2, "a"))
+	w.source.end("c1", "c1")
+	w.tick(handoff.ActOpened)
+	m := w.message()
+	w.tap.hook("before", "apply/settle", func() error {
+		w.tap.hook("before", "read/receipts", func() error { return handoff.ErrUnknown })
+		return handoff.ErrUnknown
+	})
+	if _, err := w.deliver(m, 1); !errors.Is(err, handoff.ErrUnknown) {
+		w.Fatalf("got %v, want unknown", err)
+	}
+	w.none("1")
+	w.none("2")
+	w.settleAll()
+	w.effects("a", "1 2 < 2")
+	w.clean()
+}
+
+// unknownNotCalledAgain: an outcome that is unknown is written again as it is: the sink is not called for it once more.
+func unknownNotCalledAgain(t *testing.T, open func(*testing.T) Backend) {
+	w := stage(t, open)
+	w.sink.kind = handoff.Idempotent
+	w.source.page("c0", "c1", ev(1, "a"))
+	w.tick(handoff.ActOpened)
+	w.tap.hook("before", "apply/settle", func() error { return handoff.ErrUnknown })
+	w.apply()
+	w.is("1", handoff.Applied)
+	if n := len(w.sink.calls); n != 1 {
+		w.Fatalf("%d calls", n)
+	}
+	w.clean()
+}
+
+// failedAtDeadline: a delivery that both failed and ran out of time comes again by itself; it sends nothing on top.
+func failedAtDeadline(t *testing.T, open func(*testing.T) Backend) {
+	w := stage(t, open)
+	w.sink.kind = handoff.Idempotent
+	w.source.page("c0", "c1", ev(1, "a"), ev(2, "b"))
+	w.source.end("c1", "c1")
+	w.tick(handoff.ActOpened)
+	m := w.message()
+	w.tap.hook("before", "apply/settle", func() error {
+		w.clock.advance(25 * time.Second)
+		w.tap.hook("before", "read/receipts", func() error { return handoff.ErrUnknown })
+		return handoff.ErrUnknown
+	})
+	_, err := w.engine.Apply(w.ctx, w.b, handoff.Delivery{ChunkMessage: m, Receives: 1, Deadline: w.clock.Now().Add(30 * time.Second)})
+	if err == nil || len(w.queue.chunks) != 0 {
+		w.Fatalf("got %v, and %d messages", err, len(w.queue.chunks))
+	}
+	w.settleAll()
+	w.at(2, "c1")
+	w.clean()
+}
+
+// earliestWait: of several waits the earliest is the message's, and never more than a queue can wait.
+func earliestWait(t *testing.T, open func(*testing.T) Backend) {
+	later := func(d time.Duration) handoff.CallResult {
+		return handoff.CallResult{Kind: handoff.CallRetry, Detail: "503", After: d}
+	}
+	w := stage(t, open)
+	w.sink.kind = handoff.Idempotent
+	w.sink.answers = map[string]handoff.CallResult{"1": later(100 * time.Second), "2": later(10 * time.Second)}
+	w.source.page("c0", "c1", ev(1, "a"), ev(2, "b"))
+	w.turn()
+	if len(w.queue.delays) != 1 || w.queue.delays[0] < 10*time.Second || w.queue.delays[0] > 15*time.Second {
+		w.Fatalf("delays are %v, want the earliest alone", w.queue.delays)
+	}
+	w.sink.answers = map[string]handoff.CallResult{"1": later(2 * time.Hour), "2": later(2 * time.Hour)}
+	w.clock.advance(2 * time.Minute)
+	w.apply()
+	if len(w.queue.delays) != 1 || w.queue.delays[0] != 15*time.Minute {
+		w.Fatalf("delays are %v, want the queue's longest", w.queue.delays)
+	}
+	w.clean()
+}
+
+// waitsGrow: a sink that only says "later" is asked at growing distances.
+func waitsGrow(t *testing.T, open func(*testing.T) Backend) {
+	w := stage(t, open)
+	w.sink.kind = handoff.Idempotent
+	w.sink.answers = map[string]handoff.CallResult{"1": {Kind: handoff.CallRetry}}
+	w.source.page("c0", "c1", ev(1, "a"))
+	w.tick(handoff.ActOpened)
+	last := time.Duration(0)
+	for range 5 {
+		w.apply()
+		wait := w.is("1", handoff.Retrying).NextAt.Sub(w.clock.Now())
+		if wait <= last {
+			w.Fatalf("a wait of %s after one of %s", wait, last)
+		}
+		last = wait
+		w.clock.advance(time.Hour)
+	}
+	w.clean()
+}
+
+// rebuiltByApply: the events object is gone before the first delivery: the delivery lays it out again.
+func rebuiltByApply(t *testing.T, open func(*testing.T) Backend) {
+	w := stage(t, open)
+	w.source.page("c0", "c1", ev(1, "a"))
+	w.tick(handoff.ActOpened)
+	w.tap.archive = &forgetful{Archive: w.inner.Archive, gone: map[string]bool{mustDirectory(w, 1).Object.Key: true}}
+	w.apply()
+	w.at(2, "c1")
+	w.clean()
+}
+
+// eventReadBack: a receipt that names a chunk which its page does not have gives no event, and no panic.
+func eventReadBack(t *testing.T, open func(*testing.T) Backend) {
+	w := stage(t, open)
+	w.source.page("c0", "c1", ev(1, "a"))
+	w.turn()
+	r := w.is("1", handoff.Applied)
+	for _, chunk := range []int{-1, 1} {
+		r.Chunk = chunk
+		if _, err := w.other.EventOf(context.Background(), r); !errors.Is(err, handoff.ErrNotFound) {
+			w.Errorf("chunk %d: %v", chunk, err)
+		}
+	}
+}
+
+// conflictThroughResets: a held second content is superseded by a reset, held again when it turns up, taken over with its place, left
+// alone by a page that was passed, and decided once.
+func conflictThroughResets(t *testing.T, open func(*testing.T) Backend) {
+	w := stage(t, open, func(s *handoff.Settings) { s.Contract.Overlap = true })
+	w.source.page("c0", "c1", ev(1, "a"))
+	w.source.page("c1", "c2", second(1, "a"))
+	w.turn()
+	w.turn()
+	if r := w.conflicts("1"); r.Outcome != handoff.Held || r.PageVersion != 2 {
+		w.Fatalf("the second content is %s on version %d", r.Outcome, r.PageVersion)
+	}
+	w.reset("c1")
+	w.tick(handoff.ActOpened) // closes version 2
+	if r := w.conflicts("1"); r.Outcome != handoff.Superseded || r.PageVersion != 2 || r.Reason != handoff.HoldIdentityConflict {
+		w.Fatalf("the second content is %s on version %d (%s)", r.Outcome, r.PageVersion, r.Reason)
+	}
+	m := w.message()
+	w.tap.hook("before", "apply/settle", func() error { // the page is passed while the delivery sleeps
+		w.reset("c1")
+		_, err := w.poll(w.other, handoff.PollMessage{})
+		return err
+	})
+	_, err := w.deliver(m, 1)
+	w.must(err)
+	if r := w.conflicts("1"); r.Outcome != handoff.Superseded || r.PageVersion != 3 {
+		w.Fatalf("a page that was passed left the second content %s on version %d", r.Outcome, r.PageVersion)
+	}
+	m = w.message()
+	w.tap.hook("before", "apply/settle", func() error { // and once more, with the next page already at work
+		w.reset("c1")
+		if _, err := w.poll(w.other, handoff.PollMessage{}); err != nil {
+			return err
+		}
+		w.byOther()
+		return nil
+	})
+	_, err = w.deliver(m, 1)
+	w.must(err)
+	r := w.conflicts("1")
+	if r.Outcome != handoff.Held || r.PageVersion != 5 || r.Rev != w.conflicts("1").Rev {
+		w.Fatalf("the second content is %s on version %d, want held on 5", r.Outcome, r.PageVersion)
+	}
+	w.must(w.decideOn(handoff.DecideIgnore, r))
+	w.driveNow()
+	w.at(6, "c2")
+	w.effects("a", "1 < 1")
+	w.clean()
+}
+
+// takenOverWhole: a hold that is taken over by a later page moves with its chunk and index, so that its event is read back from there;
+// a hold of a lost page too, and a second content likewise.
+func takenOverWhole(t *testing.T, open func(*testing.T) Backend) {
+	w := stage(t, open, func(s *handoff.Settings) { s.ChunkSize, s.Contract.Overlap = 1, true })
+	w.holds("2")
+	w.source.page("c0", "c1", ev(1, "a"))
+	w.source.page("c1", "c2", second(1, "a"), ev(2, "b"))
+	w.source.page("c2", "c3", ev(3, "z"), ev(2, "b"), second(1, "a"))
+	w.turn()
+	w.turn()
+	w.lose(2)
+	w.b.Contract.Ordered, w.b.Contract.Arrival = false, true
+	w.turn()
+	for _, r := range []handoff.Receipt{w.is("2", handoff.Held, handoff.HoldPolicy), w.conflicts("1")} {
+		if r.PageVersion != 3 || r.Outcome != handoff.Held {
+			w.Fatalf("%s is %s on version %d", r.EventID, r.Outcome, r.PageVersion)
+		}
+		e, err := w.other.EventOf(w.ctx, r)
+		if err != nil || e.Index != r.Index || r.Chunk == 0 {
+			w.Fatalf("%s is said to be number %d of chunk %d: %v", r.EventID, r.Index, r.Chunk, err)
+		}
+	}
+}
+
+// otherContentForgets: what a reset superseded is taken over with another content; the attempts of the first are not counted against it.
+func otherContentForgets(t *testing.T, open func(*testing.T) Backend) {
+	w := stage(t, open, func(s *handoff.Settings) { s.MaxAttempts = 3 })
+	w.sink.kind = handoff.Idempotent
+	w.sink.answers = map[string]handoff.CallResult{"1": {Kind: handoff.CallRetry}}
+	w.source.page("c0", "c1", ev(1, "a"))
+	w.source.page("r", "r2", second(1, "a"))
+	w.turn()
+	w.clock.advance(time.Hour)
+	w.apply()
+	w.reset("r")
+	w.turn()
+	if r := w.is("1", handoff.Retrying); r.Attempts != 1 || r.PageVersion != 2 {
+		w.Fatalf("%d attempts on version %d, want the first of the new content", r.Attempts, r.PageVersion)
+	}
+	w.clean()
+}

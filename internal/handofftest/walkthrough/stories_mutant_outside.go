@@ -1,0 +1,419 @@
+package walkthrough
+
+import (
+	"context"
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/turnleaf/turnleaf/internal/fault"
+	"github.com/turnleaf/turnleaf/internal/handoff"
+)
+
+// outsideStories are about calls that leave a trace outside, and about deliveries that die.
+func outsideStories() []story {
+	return []story{
+		{"ClaimIsRefused", claimRefused}, {"ClaimIsNotReadBack", claimUnread}, {"ClaimRunsOutBeforeTheCall", claimRunsOut},
+		{"ClaimAliveWithMargin", claimMargin}, {"KeysNameStreamAndEvent", keysName}, {"WindowOfADeadProcess", windowOfDead},
+		{"KindChangedUnderACall", kindChanged}, {"LimitAndWindow", limitAndWindow}, {"OwnSettlementReadBack", ownReadBack},
+		{"DecisionEndsTheClaim", decisionEndsClaim}, {"AnotherClaimsAfterARelease", anotherClaims}, {"RetryOnAnOpenPage", retryOnOpenPage},
+		{"WindowThroughAReset", windowThroughReset}, {"RetryNowKeepsTheWindow", retryNowKeepsWindow}, {"TwoDeathsAreNoLoop", twoDeaths},
+		{"YoungStartsAreNotDead", youngStarts}, {"CountTakenBackWithoutTime", countTakenBack}, {"HeadsOfAPoisonedChunk", poisonedHeads},
+	}
+}
+
+// unsafely opens a page of one event for a sink that knows nothing, and gives its message.
+func unsafely(t *testing.T, open func(*testing.T) Backend) (*world, handoff.ChunkMessage) {
+	t.Helper()
+	w := stage(t, open)
+	w.sink.kind = handoff.Unsafe
+	w.source.page("c0", "c1", ev(1, "a"))
+	w.source.end("c1", "c1")
+	w.tick(handoff.ActOpened)
+	return w, w.message()
+}
+
+// again lets another process deliver a message once more.
+func (w *world) again(m handoff.ChunkMessage) {
+	w.Helper()
+	if _, err := w.other.Apply(w.ctx, w.b, handoff.Delivery{ChunkMessage: m, Receives: 2}); err != nil {
+		w.Error(err)
+	}
+}
+
+// called requires how often the sink was called.
+func (w *world) called(want int) {
+	w.Helper()
+	if got := len(w.sink.calls); got != want {
+		w.Fatalf("calls %v, want %d", w.sink.calls, want)
+	}
+}
+
+// claimRefused: another delivery claims and calls first: nothing is called by the one that lost.
+func claimRefused(t *testing.T, open func(*testing.T) Backend) {
+	w, m := unsafely(t, open)
+	w.tap.hook("before", "apply/claim", func() error { w.again(m); return nil })
+	_, err := w.deliver(m, 1)
+	w.must(err)
+	w.is("1", handoff.Applied)
+	w.called(1)
+	w.clean()
+}
+
+// claimUnread: a claim that cannot be read back is not called under; it ends, and is tried again.
+func claimUnread(t *testing.T, open func(*testing.T) Backend) {
+	w, m := unsafely(t, open)
+	w.tap.hook("after", "apply/claim", func() error {
+		w.tap.hook("before", "read/receipts", func() error { return handoff.ErrUnknown })
+		return nil
+	})
+	_, err := w.deliver(m, 1)
+	w.must(err)
+	if r := w.is("1", handoff.Retrying); r.Attempt != nil {
+		w.Fatal("an attempt that called nobody is still under way")
+	}
+	w.called(0)
+	w.settleAll()
+	w.called(1)
+	w.at(2, "c1")
+	w.clean()
+}
+
+// claimRunsOut: the call and a margin must fit into what is left of the lease.
+func claimRunsOut(t *testing.T, open func(*testing.T) Backend) {
+	w, m := unsafely(t, open)
+	w.tap.hook("after", "apply/claim", func() error { w.clock.advance(22 * time.Second); return nil }) // 8 s left; 5 s and 5 s are needed
+	_, err := w.deliver(m, 1)
+	w.must(err)
+	w.is("1", handoff.Retrying)
+	w.called(0)
+	w.clean()
+}
+
+// dies runs a delivery in a process of its own that dies right after a site.
+func (w *world) dies(m handoff.ChunkMessage, site string) {
+	w.Helper()
+	p := fault.New(nil)
+	p.After(site, func() error { p.Kill(); return fault.ErrDead })
+	e := handoff.New(w.deps(p.State(w.inner.State), p.Archive(w.inner.Archive), p.Queue(w.queue)))
+	if _, err := e.Apply(w.ctx, w.b, handoff.Delivery{ChunkMessage: m, Receives: 2}); err == nil {
+		w.Error("the process that was to die did not")
+	}
+}
+
+// claimMargin: clocks differ: a claim is alive for a margin longer than a function lives, for others and for decisions.
+func claimMargin(t *testing.T, open func(*testing.T) Backend) {
+	w, m := unsafely(t, open)
+	w.dies(m, "apply/claim")
+	w.clock.advance(32 * time.Second)
+	_, err := w.deliver(m, 2)
+	w.must(err)
+	w.is("1", handoff.Claimed)
+	w.refused(w.decide(handoff.DecideIgnore, "1"))
+	w.clock.advance(10 * time.Second)
+	_, err = w.deliver(m, 2)
+	w.must(err)
+	w.is("1", handoff.Held, handoff.HoldAmbiguous)
+	w.called(0)
+	w.clean()
+}
+
+// keyed notes the keys that a sink is given.
+type keyed struct {
+	*sink
+	keys map[string]string // event → key
+}
+
+func (k keyed) Call(ctx context.Context, e handoff.Event, key string) handoff.CallResult {
+	k.keys[e.ID] = key
+	return k.sink.Call(ctx, e, key)
+}
+
+// keysName: a key names the stream and the event, and never changes.
+func keysName(t *testing.T, open func(*testing.T) Backend) {
+	w := stage(t, open)
+	w.sink.kind = handoff.Idempotent
+	w.sink.answers = map[string]handoff.CallResult{"1": {Kind: handoff.CallRetry}}
+	own, other := keyed{w.sink, map[string]string{}}, keyed{w.sink, map[string]string{}}
+	w.b.Effect = own
+	w.source.page("c0", "c1", ev(1, "a"), ev(2, "b"))
+	w.turn()
+	first := own.keys[`"1"`]
+	w.clock.advance(time.Hour)
+	w.apply()
+	if own.keys[`"1"`] != first || first == own.keys[`"2"`] {
+		w.Fatalf("keys are %v, and 1 first had %s", own.keys, first)
+	}
+	b := w.b
+	b.Stream, b.Effect = w.b.Stream+"/eu", other
+	_, err := w.engine.Poll(w.ctx, b, handoff.PollMessage{Stream: b.Stream})
+	w.must(err)
+	for _, m := range w.queue.takeChunks() {
+		if m.Stream == b.Stream {
+			_, err := w.engine.Apply(w.ctx, b, handoff.Delivery{ChunkMessage: m, Receives: 1})
+			w.must(err)
+		}
+	}
+	if other.keys[`"1"`] == first || other.keys[`"1"`] == "" {
+		w.Fatalf("two streams have the key %q", first)
+	}
+}
+
+// windowOfDead: a process dies between its attempt and its call: within the window the next delivery calls at once; under another effect
+// it does not.
+func windowOfDead(t *testing.T, open func(*testing.T) Backend) {
+	for name, effect := range map[string]string{"the same effect": "e1", "another effect": "e2"} {
+		t.Run(name, func(t *testing.T) {
+			w := stage(t, open)
+			w.sink.kind, w.sink.window = handoff.Idempotent, 5*time.Minute
+			w.source.page("c0", "c1", ev(1, "a"))
+			w.tick(handoff.ActOpened)
+			m := w.message()
+			w.dies(m, "apply/claim")
+			w.b.Settings.Effect = effect
+			_, err := w.deliver(m, 2)
+			w.must(err)
+			if effect == "e1" {
+				w.is("1", handoff.Applied)
+				w.called(1)
+			} else {
+				w.is("1", handoff.Held, handoff.HoldAmbiguous)
+				w.called(0)
+			}
+			w.clean()
+		})
+	}
+}
+
+// kindChanged: the sink that was called knew keys, and the one deployed meanwhile knows nothing: the unknown call is not made again.
+func kindChanged(t *testing.T, open func(*testing.T) Backend) {
+	w := stage(t, open)
+	w.sink.kind, w.sink.window = handoff.Idempotent, 5*time.Minute
+	w.sink.answers = map[string]handoff.CallResult{"1": {Kind: handoff.CallUnknown}}
+	w.source.page("c0", "c1", ev(1, "a"))
+	w.turn()
+	w.is("1", handoff.Retrying)
+	w.sink.kind = handoff.Unsafe
+	w.clock.advance(10 * time.Second)
+	w.apply()
+	w.is("1", handoff.Held, handoff.HoldAmbiguous)
+	w.called(1)
+	w.clean()
+}
+
+// limitAndWindow: after its last attempt an event whose call may still be unknown is not held for another reason.
+func limitAndWindow(t *testing.T, open func(*testing.T) Backend) {
+	w := stage(t, open, func(s *handoff.Settings) { s.MaxAttempts = 2 })
+	w.sink.kind, w.sink.window = handoff.Idempotent, 5*time.Minute
+	w.sink.answers = map[string]handoff.CallResult{"1": {Kind: handoff.CallUnknown}}
+	w.source.page("c0", "c1", ev(1, "a"))
+	w.turn()
+	for range 3 {
+		if r := w.is("1", handoff.Retrying); r.Attempt == nil {
+			w.Fatal("the window is not remembered")
+		}
+		w.clock.advance(20 * time.Second)
+		w.apply()
+	}
+	w.clock.advance(5 * time.Minute)
+	w.apply()
+	w.is("1", handoff.Held, handoff.HoldAmbiguous)
+	w.clean()
+}
+
+// ownReadBack: the settlement of a claim is durable and its answer lost: read back by its token, it is done.
+func ownReadBack(t *testing.T, open func(*testing.T) Backend) {
+	w, m := unsafely(t, open)
+	w.tap.hook("after", "apply/settle", func() error { return handoff.ErrUnknown })
+	if r, err := w.deliver(m, 1); err != nil || r.Applied != 1 || !r.Promoted {
+		w.Fatalf("%+v %v, want applied and promoted", r, err)
+	}
+	w.called(1)
+	w.clean()
+}
+
+// expired lets others find the claim of a call that hangs, long after its lease.
+func (w *world) expired(m handoff.ChunkMessage) {
+	w.Helper()
+	w.clock.advance(time.Minute)
+	w.again(m)
+	w.is("1", handoff.Held, handoff.HoldAmbiguous)
+}
+
+// decisionEndsClaim: an operator released the ambiguous hold: the claimant that wakes settles nothing any more.
+func decisionEndsClaim(t *testing.T, open func(*testing.T) Backend) {
+	w, m := unsafely(t, open)
+	w.sink.onCall = func() {
+		w.expired(m)
+		w.must(w.decideBy(w.other, handoff.DecideRelease, "1"))
+	}
+	_, err := w.deliver(m, 1)
+	w.must(err)
+	w.is("1", handoff.Released)
+	w.clean()
+}
+
+// anotherClaims: and neither does it when the released event was claimed by somebody else.
+func anotherClaims(t *testing.T, open func(*testing.T) Backend) {
+	w, m := unsafely(t, open)
+	w.sink.onCall = func() {
+		w.expired(m)
+		w.must(w.decideBy(w.other, handoff.DecideRelease, "1"))
+		w.dies(m, "apply/claim")
+	}
+	_, err := w.deliver(m, 1)
+	w.must(err)
+	w.is("1", handoff.Claimed)
+	w.clean()
+}
+
+// retryOnOpenPage: the sink surely did nothing, and says so after the lease, while the page is still open: that is a wait.
+func retryOnOpenPage(t *testing.T, open func(*testing.T) Backend) {
+	w, m := unsafely(t, open)
+	w.sink.answers = map[string]handoff.CallResult{"1": {Kind: handoff.CallRetry}}
+	w.sink.onCall = func() { w.expired(m) }
+	_, err := w.deliver(m, 1)
+	w.must(err)
+	w.is("1", handoff.Retrying)
+	w.sink.answers = nil
+	w.settleAll()
+	w.is("1", handoff.Applied)
+	w.called(2)
+	w.clean()
+}
+
+// windowThroughReset: a call within a window is unknown, and a reset has passed its page meanwhile: its hold as ambiguous stays, listed.
+func windowThroughReset(t *testing.T, open func(*testing.T) Backend) {
+	w := stage(t, open)
+	w.sink.kind, w.sink.window = handoff.Idempotent, 5*time.Minute
+	w.sink.answers = map[string]handoff.CallResult{"1": {Kind: handoff.CallUnknown}}
+	w.source.page("c0", "c1", ev(1, "a"))
+	w.source.end("r", "r")
+	w.tick(handoff.ActOpened)
+	w.sink.onCall = func() {
+		w.reset("r")
+		if _, err := w.poll(w.other, handoff.PollMessage{}); err != nil {
+			w.Error(err)
+		}
+	}
+	w.apply()
+	if r := w.is("1", handoff.Held, handoff.HoldAmbiguous); r.Attempt == nil || !r.Listed() {
+		w.Fatal("nobody sees the unknown call any more")
+	}
+	w.clean()
+}
+
+// retryNowKeepsWindow: `retry_now` cuts the wait short, not the window of the call; it is no word on a hold.
+func retryNowKeepsWindow(t *testing.T, open func(*testing.T) Backend) {
+	w := stage(t, open)
+	w.sink.kind, w.sink.window = handoff.Idempotent, 5*time.Minute
+	w.sink.answers = map[string]handoff.CallResult{"1": {Kind: handoff.CallUnknown, After: 2 * time.Minute}}
+	w.holds("2")
+	w.source.page("c0", "c1", ev(1, "a"), ev(2, "b"))
+	w.turn()
+	first := w.is("1", handoff.Retrying).Attempt
+	w.clock.advance(time.Minute)
+	w.refused(w.decide(handoff.DecideRelease, "1"))
+	w.refused(w.decide(handoff.DecideRetryNow, "2"))
+	w.refused(w.decide(handoff.DecideApplied, "2"))
+	w.must(w.decide(handoff.DecideRetryNow, "1"))
+	if r := w.is("1", handoff.Retrying); r.Attempt == nil || r.Attempt.Token != first.Token || !r.NextAt.Equal(w.clock.Now()) {
+		w.Fatalf("the attempt is %+v, next at %v", r.Attempt, r.NextAt)
+	}
+	w.clean()
+}
+
+// twoDeaths: one death less than makes a loop: the next delivery works as usual.
+func twoDeaths(t *testing.T, open func(*testing.T) Backend) {
+	w := stage(t, open)
+	w.source.page("c0", "c1", ev(1, "a"))
+	w.tick(handoff.ActOpened)
+	m := w.message()
+	for range 2 {
+		w.dies(m, "poison/count")
+		w.clock.advance(time.Minute)
+	}
+	_, err := w.deliver(m, 2)
+	w.must(err)
+	w.is("1", handoff.Applied)
+	w.clean()
+}
+
+// youngStarts: a start is dead only a margin after the longest life of a function.
+func youngStarts(t *testing.T, open func(*testing.T) Backend) {
+	w := stage(t, open)
+	w.source.page("c0", "c1", ev(1, "a"))
+	w.tick(handoff.ActOpened)
+	m := w.message()
+	for range 5 {
+		w.dies(m, "poison/count")
+	}
+	w.clock.advance(32 * time.Second)
+	_, err := w.deliver(m, 2)
+	w.must(err)
+	w.is("1", handoff.Applied)
+	w.clean()
+}
+
+// countTakenBack: a delivery whose own time is over takes its count back all the same.
+func countTakenBack(t *testing.T, open func(*testing.T) Backend) {
+	w := stage(t, open)
+	w.source.page("c0", "c1", ev(1, "a"))
+	w.tick(handoff.ActOpened)
+	m := w.message()
+	ctx, cancel := context.WithCancel(w.ctx)
+	w.tap.hook("after", "apply/settle", func() error { cancel(); return nil })
+	_, _ = w.engine.Apply(ctx, w.b, handoff.Delivery{ChunkMessage: m, Receives: 2})
+	probe := handoff.Start{Token: "probe", At: w.clock.Now()}
+	if all, err := w.inner.State.AddStart(w.ctx, w.b.Stream, 1, 0, probe); err != nil || len(all) != 1 {
+		w.Fatalf("starts %v %v, want the probe alone", all, err)
+	}
+}
+
+// poisonedHeads: a poisoned chunk holds the first open event of each lane that is not at a hold, a wait or a claim; nothing else, and
+// nothing is forgotten.
+func poisonedHeads(t *testing.T, open func(*testing.T) Backend) {
+	w := stage(t, open, func(s *handoff.Settings) { s.Contract.Overlap = true })
+	w.holds("5")
+	w.source.page("c0", "c1", ev(5, "e"))
+	w.turn()
+	w.reset("r") // 5 will be superseded
+	w.source.page("r", "r2", ev(1, "a"), ev(2, "a"), ev(3, "a"), ev(5, "e"), ev(6, "f"), ev(7, "g"), ev(8, "h"))
+	w.tick(handoff.ActOpened)
+	m := w.message()
+	w.stand(ev(1, "a"), func(r *handoff.Receipt) { r.Outcome = handoff.Applied })
+	w.stand(ev(6, "f"), func(r *handoff.Receipt) { r.Outcome, r.NextAt = handoff.Retrying, epoch.Add(24*time.Hour) })
+	w.stand(ev(7, "g"), func(r *handoff.Receipt) {
+		r.Outcome, r.Answered = handoff.Released, []handoff.AnsweredHold{{Reason: handoff.HoldPolicy, Detail: "ask"}}
+	})
+	w.stand(ev(8, "h"), func(r *handoff.Receipt) { r.Outcome, r.Reason, r.HeldAt = handoff.Held, handoff.HoldPolicy, epoch })
+	for range 3 {
+		w.dies(m, "poison/count")
+	}
+	w.clock.advance(time.Minute)
+	_, err := w.deliver(m, 2)
+	w.must(err)
+	w.is("2", handoff.Held, handoff.HoldCrashLoop)
+	w.none("3")
+	w.is("5", handoff.Held, handoff.HoldCrashLoop)
+	w.is("6", handoff.Retrying)
+	if r := w.is("7", handoff.Held, handoff.HoldCrashLoop); len(r.Answered) != 1 {
+		w.Errorf("the released event forgot what was answered: %v", r.Answered)
+	}
+	w.is("8", handoff.Held, handoff.HoldPolicy)
+}
+
+// stand puts a receipt of a record on the open page, as if an earlier delivery had.
+func (w *world) stand(r record, edit func(*handoff.Receipt)) {
+	w.Helper()
+	raw, err := json.Marshal(r)
+	w.must(err)
+	put := handoff.Receipt{
+		ReceiptKey: handoff.ReceiptKey{EventID: jsonID(r.ID)}, Stream: w.b.Stream, Digest: handoff.DigestOf(raw), Identity: "i1", By: "apply",
+		Entity: r.Entity, PageVersion: w.checkpoint().Version, Rev: 1, Token: "stood-" + r.ID, WrittenAt: epoch, Effect: "e1", Policy: "p1",
+	}
+	put.Position, err = handoff.NumberPosition(r.Pos)
+	w.must(err)
+	edit(&put)
+	w.must(w.inner.State.Commit(w.ctx, handoff.Tx{Token: put.Token, Stream: w.b.Stream, Receipt: &handoff.ReceiptWrite{If: handoff.Guard{Absent: true}, Put: put}}))
+}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/turnleaf/turnleaf/internal/handoff"
 )
@@ -246,14 +247,14 @@ func (p *Process) Crash() error {
 
 // Expire ends the invocations under way, and gives the context that the call then meets.
 func (p *Process) Expire(ctx context.Context) context.Context {
+	over, cancel := context.WithDeadline(ctx, time.Unix(0, 0))
+	cancel() // it was over from the start
 	p.mu.Lock()
+	defer p.mu.Unlock()
 	for id, end := range p.ends {
 		end(context.DeadlineExceeded)
 		delete(p.ends, id)
 	}
-	p.mu.Unlock()
-	over, cancel := context.WithCancelCause(ctx)
-	cancel(context.DeadlineExceeded)
 	return over
 }
 

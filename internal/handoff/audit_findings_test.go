@@ -130,6 +130,8 @@ func breaks(s *tale) []struct {
 		{"a reset left an event waiting", view{receipt: onReceipt(event(9), becomes(handoff.Retrying))}, "not_superseded v4 #9"},
 		{"a reset left a hold", view{receipt: onReceipt(event(9), func(r *handoff.Receipt) { r.Outcome, r.Reason = handoff.Held, handoff.HoldPolicy })},
 			"not_superseded v4 #9"},
+		{"a reset left what an earlier one superseded", view{receipt: onReceipt(event(9), func(r *handoff.Receipt) { r.PageVersion = 2 })},
+			"not_superseded v4 #9; orphan_receipt v2 #9"},
 		{"a reset left an event without a receipt", view{noReceipt: event(9)}, "not_superseded v4 #9"},
 		{"a hold has no time", view{receipt: onReceipt(event(13), func(r *handoff.Receipt) { r.HeldAt = time.Time{} })}, "hold_unlisted v7 #13"},
 		{"a hold is not on the list", view{listed: func(rs []handoff.Receipt) []handoff.Receipt {
@@ -303,6 +305,14 @@ func TestDeepAuditReadsAgain(t *testing.T) {
 		{"a late event was not taken for one", view{dir: onDir(7, func(d *handoff.Directory) { d.AppliedBefore = at })}, reads{}, "late_unmarked v7 #12"},
 		{"nobody was asked about a second content", view{receipt: onReceipt(event(3), func(r *handoff.Receipt) { r.Digest = "other" })}, reads{},
 			"conflict_unheld v1 #3*; orphan_receipt v1 #3"},
+		{"nobody was asked yet", view{receipt: onReceipt(event(12), func(r *handoff.Receipt) { r.Digest = "other" })}, reads{}, "orphan_receipt v7 #12"},
+		{"what was left out may have expired", view{dir: onDir(2, func(d *handoff.Directory) { d.ReceiptRetention = time.Hour })},
+			reads{at: "c1", edit: func(evs []handoff.Event) []handoff.Event {
+				return append(evs, handoff.Event{ID: "77", Digest: "d", Raw: []byte("{}")})
+			}}, ""},
+		{"what is not marked late may have been known", view{noReceipt: event(12), dir: onDir(7, func(d *handoff.Directory) {
+			d.AppliedBefore, d.ReceiptRetention = at, time.Hour
+		})}, reads{}, ""},
 		{"a proven replay is left out", view{}, reads{at: "c1", edit: func(evs []handoff.Event) []handoff.Event {
 			return append(s.b.Source.Read(s.answer("c0")).Events[:1], evs...)
 		}}, ""},
@@ -317,9 +327,12 @@ func TestDeepAuditReadsAgain(t *testing.T) {
 			if got := names(found); got != c.want {
 				t.Errorf("found %s, want %s\n%+v", got, c.want, found)
 			}
-			b.Revision = "r2"
-			if _, sum := s.audited(&view{}, handoff.AuditOptions{Binding: &b, Deep: true}); sum.Reread != 0 {
-				t.Errorf("another revision read %d pages again", sum.Reread)
+			revised, refetched := b, b
+			revised.Revision, refetched.FetchHash = "r2", "f2"
+			for _, b := range []handoff.Binding{revised, refetched} {
+				if _, sum := s.audited(&view{}, handoff.AuditOptions{Binding: &b, Deep: true}); sum.Reread != 0 {
+					t.Errorf("another revision read %d pages again", sum.Reread)
+				}
 			}
 		})
 	}

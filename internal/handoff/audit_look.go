@@ -66,12 +66,12 @@ func (a *audit) look(ctx context.Context, f lookAt) (*sheet, error) {
 	}
 	stands, more := first.found, first.more
 	for range auditLooks {
-		again, still, err := a.lookAgain(ctx, f)
+		again, err := a.lookAgain(ctx, f)
 		if err != nil {
 			return first, err
 		}
 		stands, more = common(stands, again.found), min(more, again.more)
-		settled := still && a.cp.Rev == rev
+		settled := a.cp.Rev == rev // it only grows: nothing was written since the look before
 		if rev = a.cp.Rev; len(stands) == 0 {
 			return first, nil
 		}
@@ -85,18 +85,18 @@ func (a *audit) look(ctx context.Context, f lookAt) (*sheet, error) {
 	return first, a.report(stands...)
 }
 
-// lookAgain looks between two reads of the checkpoint; still says that it did not move.
-func (a *audit) lookAgain(ctx context.Context, f lookAt) (again *sheet, still bool, err error) {
+// lookAgain looks between two reads of the checkpoint.
+func (a *audit) lookAgain(ctx context.Context, f lookAt) (*sheet, error) {
 	cp, err := a.State.Checkpoint(ctx, a.stream)
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
-	again = &sheet{}
+	again := &sheet{}
 	if err := f(ctx, cp, again); err != nil {
-		return nil, false, err
+		return nil, err
 	}
 	a.cp, err = a.State.Checkpoint(ctx, a.stream)
-	return again, err == nil && a.cp.Rev == cp.Rev, err
+	return again, err
 }
 
 // common are the findings of again that were there before, in their newest words.

@@ -1,6 +1,7 @@
 package handoff_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -40,7 +41,10 @@ type row struct {
 	N      int    `json:"n"`
 	Entity string `json:"entity"`
 	Body   string `json:"body,omitempty"`
+	At     int    `json:"at,omitempty"` // its position, if that is not its number
 }
+
+func rowOf(n int, entity string) row { return row{N: n, Entity: entity} }
 
 type script struct {
 	Rows []row          `json:"rows"`
@@ -63,20 +67,23 @@ func (s scripted) Read(a handoff.Answer) handoff.Reading {
 	out := handoff.Reading{Kind: handoff.ReadPage, Next: in.Next, Continues: true}
 	for _, r := range in.Rows {
 		raw, _ := json.Marshal(r) // plain data always encodes
-		at, _ := handoff.NumberPosition(strconv.Itoa(r.N))
+		at, _ := handoff.NumberPosition(strconv.Itoa(cmp.Or(r.At, r.N)))
 		out.Events = append(out.Events, handoff.Event{ID: strconv.Itoa(r.N), Entity: r.Entity, Position: at, Raw: raw, Digest: handoff.DigestOf(raw)})
 	}
 	return out
 }
 
-// tallies is a projection that counts an entity's events.
-type tallies struct{}
+// tallies is a projection that counts an entity's events, those of the ids in it left out.
+type tallies map[string]bool
 
 func (tallies) Traits() handoff.EffectTraits {
 	return handoff.EffectTraits{Kind: handoff.Transactional}
 }
 
-func (tallies) Plan(e handoff.Event) ([]handoff.DocChange, error) {
+func (t tallies) Plan(e handoff.Event) ([]handoff.DocChange, error) {
+	if t[e.ID] {
+		return nil, nil
+	}
 	return []handoff.DocChange{{Entity: e.Entity, Add: map[string]string{"n": "1"}}}, nil
 }
 
@@ -116,12 +123,12 @@ func newTale(t *testing.T) *tale {
 			Contract: handoff.Contract{Ordered: true, Unique: true}, Revision: "r1", FetchHash: "f1", Identity: "i1", Policy: "p1", Effect: "e1",
 		},
 		Source: scripted{
-			"c0": {[]row{{1, "a", ""}, {2, "b", ""}, {3, "a", ""}, {4, "b", ""}}, "c1"},
-			"c1": {[]row{{5, "a", ""}, {6, "b", ""}, {7, "a", ""}, {7, "a", "again"}}, "c2"},
+			"c0": {[]row{rowOf(1, "a"), rowOf(2, "b"), rowOf(3, "a"), rowOf(4, "b")}, "c1"},
+			"c1": {[]row{rowOf(5, "a"), rowOf(6, "b"), rowOf(7, "a"), {N: 7, Entity: "a", Body: "again"}}, "c2"},
 			"c2": {nil, "c3"},
-			"c3": {[]row{{8, "a", ""}, {9, "b", ""}}, "c4"},
-			"c4": {[]row{{10, "a", ""}, {11, "b", ""}}, "c5"},
-			"c6": {[]row{{12, "a", ""}, {12, "a", "again"}, {13, "b", ""}, {14, "c", ""}}, "c7"},
+			"c3": {[]row{rowOf(8, "a"), rowOf(9, "b")}, "c4"},
+			"c4": {[]row{rowOf(10, "a"), rowOf(11, "b")}, "c5"},
+			"c6": {[]row{rowOf(12, "a"), {N: 12, Entity: "a", Body: "again"}, rowOf(13, "b"), rowOf(14, "c")}, "c7"},
 		},
 		Policy: holding{"6": true, "9": true, "13": true}, Effect: tallies{},
 	}
@@ -176,7 +183,7 @@ func (s *tale) decide(d handoff.Decision) {
 
 // second is the key of the second content under an id.
 func second(n int, entity string) handoff.ReceiptKey {
-	raw, _ := json.Marshal(row{n, entity, "again"})
+	raw, _ := json.Marshal(row{N: n, Entity: entity, Body: "again"})
 	return handoff.ReceiptKey{EventID: strconv.Itoa(n), Conflict: handoff.DigestOf(raw)}
 }
 

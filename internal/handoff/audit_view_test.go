@@ -78,6 +78,7 @@ type view struct {
 	listed     func([]handoff.Receipt) []handoff.Receipt
 	doc        func(*handoff.Doc)
 	audit      func(*handoff.AuditRecord) (keep bool)
+	backwards  bool // the record of decisions is
 	streams    bool // the list is empty
 }
 
@@ -252,6 +253,9 @@ func (v *view) Audits(ctx context.Context, s handoff.Stream, after string, limit
 		if v.audit == nil || v.audit(&r) {
 			kept = append(kept, r)
 		}
+	}
+	if v.backwards {
+		slices.Reverse(kept)
 	}
 	return kept, next, err
 }

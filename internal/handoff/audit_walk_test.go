@@ -2,6 +2,7 @@ package handoff_test
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -122,6 +123,87 @@ func TestAuditKnowsWhatMayBeForgotten(t *testing.T) {
 				t.Errorf("found %s, want %q\n%+v", names(found), c.want, found)
 			}
 		})
+	}
+}
+
+// A list of holds may be a moment behind its receipts: what was written just now is not held against it.
+func TestAuditLeavesAListOfHoldsItsMoment(t *testing.T) {
+	t.Parallel()
+	s := healthy(t)
+	justNow := func(r *handoff.Receipt) { r.WrittenAt = s.clock.now.Add(-time.Second) }
+	for name, v := range map[string]view{
+		"not there yet": {receipt: onReceipt(event(13), justNow), listed: func(rs []handoff.Receipt) []handoff.Receipt {
+			return slices.DeleteFunc(rs, func(r handoff.Receipt) bool { return r.EventID == "13" })
+		}},
+		"still there": {receipt: onReceipt(event(12), justNow), listed: func(rs []handoff.Receipt) []handoff.Receipt {
+			return append(rs, handoff.Receipt{ReceiptKey: event(12), Stream: auditStream})
+		}},
+	} {
+		if found, _ := s.audited(&v, handoff.AuditOptions{}); len(found) > 0 {
+			t.Errorf("%s: %s", name, names(found))
+		}
+	}
+}
+
+// Machines whose clocks differ may put the record of decisions out of order; a reset is found all the same.
+func TestAuditFindsResetsOutOfOrder(t *testing.T) {
+	t.Parallel()
+	s := healthy(t)
+	if found, _ := s.audited(&view{backwards: true}, handoff.AuditOptions{}); len(found) > 0 {
+		t.Errorf("found %s", names(found))
+	}
+}
+
+// Where positions are shared, one settled event at the applied position is enough.
+func TestAuditOfSharedPositions(t *testing.T) {
+	t.Parallel()
+	s := newTale(t)
+	s.b.Contract.Unique = false
+	s.b.Policy = holding{"3": true}
+	s.b.Source = scripted{"c0": {[]row{rowOf(1, "a"), {N: 2, Entity: "a", At: 5}, {N: 3, Entity: "b", At: 5}}, "c1"}}
+	s.step()
+	s.step()
+	cp, err := s.state.Checkpoint(t.Context(), auditStream)
+	s.must(err)
+	if cp.AppliedPosition.String() != "5" {
+		t.Fatalf("the applied position is %s", cp.AppliedPosition)
+	}
+	if found, _ := s.audited(&view{}, handoff.AuditOptions{Binding: &s.b, Deep: true}); len(found) > 0 {
+		t.Errorf("found %s", names(found))
+	}
+}
+
+// An event that writes no document leaves the position of the one before on it.
+func TestAuditOfAnEventWithoutADocument(t *testing.T) {
+	t.Parallel()
+	s := newTale(t)
+	s.b.Effect = tallies{"3": true, "4": true}
+	s.step()
+	for _, opt := range []handoff.AuditOptions{{}, {Binding: &s.b}} {
+		if found, _ := s.audited(&view{}, opt); len(found) > 0 {
+			t.Errorf("found %s", names(found))
+		}
+	}
+}
+
+// Documents are not held against receipts that move, nor against receipts that may have expired.
+func TestAuditLeavesDocumentsItCannotExplain(t *testing.T) {
+	t.Parallel()
+	s := healthy(t)
+	far, _ := handoff.NumberPosition("777")
+	moved := func(d *handoff.Doc) {
+		if d.Entity == "b" {
+			d.Position = far
+		}
+	}
+	expiring := view{doc: moved, dir: onDir(1, func(d *handoff.Directory) { d.ReceiptRetention = 1000 * time.Hour })}
+	if found, sum := s.audited(&expiring, handoff.AuditOptions{}); len(found) > 0 || sum.Moving {
+		t.Errorf("expiring: %s, %+v", names(found), sum)
+	}
+	reads := uint64(0)
+	moving := view{doc: moved, receipt: onReceipt(event(13), func(r *handoff.Receipt) { reads++; r.Rev += reads })}
+	if found, sum := s.audited(&moving, handoff.AuditOptions{}); len(found) > 0 || !sum.Moving {
+		t.Errorf("moving: %s, %+v", names(found), sum)
 	}
 }
 

@@ -43,6 +43,8 @@ func (a *application) next(ctx context.Context, ev Event, old *Receipt) step {
 			return a.attempt(ctx, ev, old)
 		}
 		return step{kind: stepStop} // our own page is abandoned
+	case old.Digest != ev.Digest && old.PageVersion < v && (old.Outcome == Released || old.Outcome == Retrying):
+		return a.write(a.stranded(*old))
 	case old.Digest != ev.Digest:
 		return step{kind: stepStop} // until the first content is decided; then it is a conflict
 	}
@@ -91,6 +93,15 @@ func (a *application) nextConflict(ev Event, old *Receipt) step {
 func (a *application) secondContent(ctx context.Context, ev Event) step {
 	ev.Conflict = true
 	return a.settleOne(ctx, ev, a.hold(ev, nil, HoldIdentityConflict, "the id was settled with another content"))
+}
+
+// stranded lists a first content again that nobody will attempt: its page was given up as lost while it was to be tried, and a second
+// content now waits for it to be decided.
+func (a *application) stranded(old Receipt) Settlement {
+	put := old
+	put.Outcome, put.Reason, put.Detail = Held, HoldIdentityConflict, "its page was lost before it could be attempted, and the same id came with another content"
+	put.Rev, put.Token, put.By, put.NextAt, put.HeldAt, put.WrittenAt = old.Rev+1, a.IDs.New(), "apply", time.Time{}, a.now(), a.now()
+	return Settlement{ReceiptWrite: ReceiptWrite{If: Guard{Rev: old.Rev}, Put: put}}
 }
 
 // takeOver moves a hold to the later page that its event turned up on: page version, chunk and index together, still held.

@@ -151,6 +151,8 @@ func effectErrorLeavesAll(r *rig) {
 	for _, bad := range []handoff.DocChange{
 		{Entity: "d", Add: map[string]string{"text": "1"}},
 		{Entity: "d", Add: map[string]string{"n": "one"}},
+		{Entity: "d", Add: map[string]string{"n": "+1"}}, // JSON has no such number
+		{Entity: "d", Set: map[string]json.RawMessage{"n": json.RawMessage(`{`)}},
 		{Entity: "d", Set: map[string]json.RawMessage{"n": json.RawMessage(`[]`)}, Add: map[string]string{"n": "1"}},
 	} {
 		for _, it := range []handoff.Settlement{r.item("fresh", count("a"), bad, count("z")), r.item("e", count("a"), bad)} {

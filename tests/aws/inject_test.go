@@ -12,14 +12,13 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-	"github.com/aws/smithy-go/middleware"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 
 	"github.com/turnleaf/turnleaf/internal/ddbstate"
+	"github.com/turnleaf/turnleaf/internal/fault/awsfault"
 )
 
-// injector sits in the SDK's own stack: around each call (before its retries) and around each attempt (below them), so that the SDK
-// treats what it injects as it would the service's own answer.
+// injector sits around each call and each attempt of the SDK (see awsfault), and counts them.
 type injector struct {
 	mu sync.Mutex
 	// call sees a call's input and answers it, by next or by itself.
@@ -33,51 +32,30 @@ type injector struct {
 }
 
 func (j *injector) install(o *dynamodb.Options) {
-	o.APIOptions = append(o.APIOptions, func(s *middleware.Stack) error {
-		// After what fills the input in: the injected answer must look like a whole call's.
-		if err := s.Initialize.Add(middleware.InitializeMiddlewareFunc("InjectCall", j.aroundCall), middleware.After); err != nil {
-			return err
-		}
-		return s.Finalize.Insert(middleware.FinalizeMiddlewareFunc("InjectAttempt", j.aroundAttempt), "Retry", middleware.After)
-	})
+	o.APIOptions = append(o.APIOptions, (&awsfault.Injector{Call: j.aroundCall, Attempt: j.aroundAttempt}).Install)
 }
 
-func (j *injector) aroundCall(ctx context.Context, in middleware.InitializeInput, h middleware.InitializeHandler) (middleware.InitializeOutput, middleware.Metadata, error) {
-	op := middleware.GetOperationName(ctx)
+func (j *injector) aroundCall(ctx context.Context, op string, in any, next func(context.Context, any) (any, error)) (any, error) {
 	j.mu.Lock()
 	j.calls[op]++
 	j.mu.Unlock()
-	var meta middleware.Metadata
-	next := func(params any) (any, error) {
-		out, m, err := h.HandleInitialize(ctx, middleware.InitializeInput{Parameters: params})
-		meta = m
-		return out.Result, err
-	}
 	if j.call == nil {
-		out, err := next(in.Parameters)
-		return middleware.InitializeOutput{Result: out}, meta, err
+		return next(ctx, in)
 	}
-	out, err := j.call(op, in.Parameters, next)
-	return middleware.InitializeOutput{Result: out}, meta, err
+	return j.call(op, in, func(in any) (any, error) { return next(ctx, in) })
 }
 
-func (j *injector) aroundAttempt(ctx context.Context, in middleware.FinalizeInput, h middleware.FinalizeHandler) (out middleware.FinalizeOutput, meta middleware.Metadata, err error) {
-	op := middleware.GetOperationName(ctx)
+func (j *injector) aroundAttempt(_ context.Context, op string, request any, next func() error) error {
 	j.mu.Lock()
 	j.attempts[op]++
 	if op == "TransactWriteItems" {
-		j.tokens = append(j.tokens, requestToken(in.Request))
+		j.tokens = append(j.tokens, requestToken(request))
 	}
 	j.mu.Unlock()
-	next := func() error {
-		out, meta, err = h.HandleFinalize(ctx, in)
-		return err
-	}
 	if j.attempt == nil {
-		return out, meta, next()
+		return next()
 	}
-	err = j.attempt(op, next)
-	return out, meta, err
+	return j.attempt(op, next)
 }
 
 // requestToken reads a request's ClientRequestToken as it goes over the wire.
@@ -119,18 +97,13 @@ func rigged(t *testing.T, retries int) *bench {
 	tables := cloud.Tables(t)
 	client := cloud.DynamoDB(b.install, func(o *dynamodb.Options) {
 		o.RetryMaxAttempts = retries
-		o.Retryer = quick{o.Retryer}
+		o.Retryer = awsfault.Quick{Retryer: o.Retryer}
 	})
 	wait := func(context.Context, time.Duration) error { b.waits++; return nil }
 	b.store = ddbstate.New(client, tables, ddbstate.Options{Wait: wait})
 	b.clean = ddbstate.New(cloud.DynamoDB(), tables, ddbstate.Options{})
 	return b
 }
-
-// quick retries as the SDK does, without its waits.
-type quick struct{ aws.Retryer }
-
-func (quick) RetryDelay(int, error) (time.Duration, error) { return 0, nil }
 
 // on makes an attempt hook: the n-th attempts of op (from 1) get do, all others pass.
 func on(op string, do func(n int, next func() error) error) func(string, func() error) error {

@@ -30,12 +30,12 @@ type gate struct {
 	peers peers
 
 	mu      sync.Mutex
-	strikes []*strike           // guarded by mu: those that are still to come
-	struck  map[string]int      // guarded by mu: function and call to the processes that died in it
-	denied  map[string]int      // guarded by mu: what a function was refused
-	made    map[string]int      // guarded by mu: function and call to how often it was made
-	names   map[string]string   // guarded by mu: the emulator's name of a function to the template's
-	keys    map[string]string   // guarded by mu: the access key of a function's role to that function's name
+	strikes []*strike         // guarded by mu: those that are still to come
+	struck  map[string]int    // guarded by mu: function and call to the processes that died in it
+	denied  map[string]int    // guarded by mu: what a function was refused
+	made    map[string]int    // guarded by mu: function and call to how often it was made
+	names   map[string]string // guarded by mu: the emulator's name of a function to the template's
+	keys    map[string]string // guarded by mu: the access key of a function's role to that function's name
 }
 
 // silent is for servers whose connections are broken on purpose.

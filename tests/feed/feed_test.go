@@ -69,7 +69,7 @@ func TestLiveFeedSurvivesKills(t *testing.T) {
 	if w.written != know.inserts+know.changes+know.deletes+know.returned {
 		t.Errorf("%d writes of %+v were made", w.written, know)
 	}
-	in.start(t, "check", stream).succeeds(t, time.Minute)
+	in.start(t, "audit", stream, "--deep").succeeds(t, time.Minute)
 	r := readRecord(t, in.data)
 	r.oneReceiptEach(t)
 	r.projectionEquals(t, server.Documents(t))
@@ -97,7 +97,7 @@ func killWhileWriting(t *testing.T, in install, w *writer, batches [][]write, rn
 		}
 		starts++
 		if (i+1)%checkEvery == 0 {
-			in.start(t, "check", stream).succeeds(t, time.Minute)
+			in.start(t, "audit", stream, "--deep").succeeds(t, time.Minute)
 		}
 	}
 	if err := w.write(share(kills), 0); err != nil {

@@ -24,7 +24,7 @@ func TestScopes(t *testing.T) {
 			}
 			r := explore(newModel(c), 0, stuck)
 			total += r.states
-			t.Logf("%d polls, %d applies: %d states, %d transitions, depth %d, %v", c.pollers, c.appliers, r.states, r.transitions, r.depth,
+			t.Logf("%s, %d polls, %d applies: %d states, %d transitions, depth %d, %v", c.name, c.pollers, c.appliers, r.states, r.transitions, r.depth,
 				r.elapsed.Round(10*time.Millisecond))
 			switch {
 			case r.violated != "":

@@ -98,3 +98,26 @@ func TestCodeFollowsTheLongestTraces(t *testing.T) {
 		})
 	}
 }
+
+// TestCodeFollowsStories plays what neither walks nor shortest traces come to.
+func TestCodeFollowsStories(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]config{
+		"an attempt is held through a reset": apart("", 1, 1).calling(ignore).resetting(1, 2).after(claimedAndClosed...),
+		"a closing poll wakes late":          lane("", 2, 2).resetting(1, 1).after(closingWokeLate...),
+		"a later page takes a hold over":     single("", 1, 1).calling(ignore).resetting(1, 2).after(append(claimedAndClosed[:len(claimedAndClosed):len(claimedAndClosed)], takesOver...)...),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m := newModel(c)
+			if err := replay(t, m, m.script(m.begin)); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+var takesOver = []string{
+	"poll 1: read/checkpoint; read/page; read/spool; ask 2; read/replays; archive/raw; archive/meta; archive/events; open; send",
+	"apply 1: read/page message version 2 chunk 0; read/checkpoint; read/directory; read/chunk; read/receipts; apply/settle",
+}

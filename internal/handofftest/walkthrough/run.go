@@ -108,11 +108,12 @@ func Run(t *testing.T, open func(*testing.T) Backend) {
 		{"RetryAfterUnknown", retryAfterUnknown},
 		{"RefusalSleeps", refusalSleeps},
 		{"ClaimTellsSleeper", claimTellsSleeper},
+		{"LostThenOtherContent", lostThenOtherContent},
 		{"Due", due},
 	} {
 		t.Run(story.name, func(t *testing.T) { t.Parallel(); story.play(t, open) })
 	}
-	for _, s := range slices.Concat(orderStories(), prefixStories(), tokenStories(), answerStories(), sweepStories(), applyStories(), outsideStories(), closeStories(), decideStories()) {
+	for _, s := range slices.Concat(orderStories(), prefixStories(), tokenStories(), answerStories(), sweepStories(), applyStories(), outsideStories(), closeStories(), decideStories(), writeStories()) {
 		t.Run(s.name, func(t *testing.T) { t.Parallel(); s.play(t, open) })
 	}
 }

@@ -21,7 +21,8 @@ type story struct {
 	play func(*testing.T, func(*testing.T) Backend)
 }
 
-// placed reads a record's position as what its text says it is: `text x`, `at 7` (minutes from the story's beginning), or a number.
+// placed reads a record's position as what its text says it is: `text x`, `pair 3` (a tuple), `at 7` (minutes from the story's
+// beginning), or a number.
 // edit changes the reading further.
 type placed struct {
 	*source
@@ -35,6 +36,10 @@ func (s placed) Read(a handoff.Answer) handoff.Reading {
 		_ = json.Unmarshal(ev.Raw, &rec) // the source made it
 		if text, ok := strings.CutPrefix(rec.Pos, "text "); ok {
 			r.Events[i].Position = handoff.TextPosition(text)
+		}
+		if first, ok := strings.CutPrefix(rec.Pos, "pair "); ok {
+			n, _ := handoff.NumberPosition(first)
+			r.Events[i].Position = handoff.TuplePosition(n, handoff.TextPosition("x"))
 		}
 		if minutes, ok := strings.CutPrefix(rec.Pos, "at "); ok {
 			d, _ := time.ParseDuration(minutes + "m")

@@ -97,7 +97,8 @@ func closingKeepsWhy(t *testing.T, open func(*testing.T) Backend) {
 	w.clean()
 }
 
-// closingTwoContents: of two contents of one id that nobody has settled, each is superseded on its own receipt.
+// closingTwoContents: of two contents of one id that nobody has settled, each is superseded on its own receipt; shown again, the first
+// is applied and the second held for what it is.
 func closingTwoContents(t *testing.T, open func(*testing.T) Backend) {
 	w := stage(t, open)
 	w.holds("1")
@@ -107,6 +108,13 @@ func closingTwoContents(t *testing.T, open func(*testing.T) Backend) {
 	w.is("1", handoff.Superseded)
 	if r := w.conflicts("1"); r.Outcome != handoff.Superseded {
 		w.Fatalf("the second content is %s", r.Outcome)
+	}
+	delete(w.policy, "1")
+	w.reset("c0")
+	w.turn()
+	w.is("1", handoff.Applied)
+	if r := w.conflicts("1"); r.Outcome != handoff.Held || r.Reason != handoff.HoldIdentityConflict {
+		w.Fatalf("the second content is %s (%s)", r.Outcome, r.Reason)
 	}
 	w.clean()
 }

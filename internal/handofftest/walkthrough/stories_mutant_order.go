@@ -29,6 +29,8 @@ func orderTable(t *testing.T, open func(*testing.T) Backend) {
 	}{
 		"a gap behind a record without a place": {gapless, [][]record{{rec("1", "1"), bad("x", ""), rec("3", "3"), rec("5", "5")}}, handoff.HaltGap},
 		"positions of two kinds":                {nil, [][]record{{rec("1", "1"), rec("2", "text b")}}, handoff.HaltOrderRegression},
+		"tuples have no next one":               {gapless, [][]record{{rec("1", "pair 1"), rec("2", "pair 2")}}, handoff.HaltGap},
+		"nor have fractions":                    {gapless, [][]record{{rec("1", "1.5"), rec("2", "2.5")}}, handoff.HaltGap},
 		"shared positions":                      {shared, [][]record{{rec("1", "1"), rec("2", "1")}}, ""},
 		"arrival promises no order":             {func(s *handoff.Settings) { s.Contract.Arrival = true }, [][]record{{rec("3", "3"), rec("1", "1")}}, ""},
 		"a second content beside the border":    {gaplessOverlap, [][]record{first, {rec("2", "2"), {ID: "2", Pos: "9", Entity: "of 2", Body: "v2"}, rec("3", "3")}}, ""},

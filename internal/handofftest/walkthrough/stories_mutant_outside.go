@@ -17,7 +17,7 @@ func outsideStories() []story {
 		{"ClaimAliveWithMargin", claimMargin}, {"KeysNameStreamAndEvent", keysName}, {"WindowOfADeadProcess", windowOfDead},
 		{"KindChangedUnderACall", kindChanged}, {"LimitAndWindow", limitAndWindow}, {"OwnSettlementReadBack", ownReadBack},
 		{"DecisionEndsTheClaim", decisionEndsClaim}, {"AnotherClaimsAfterARelease", anotherClaims}, {"RetryOnAnOpenPage", retryOnOpenPage},
-		{"WindowThroughAReset", windowThroughReset}, {"RetryNowKeepsTheWindow", retryNowKeepsWindow}, {"TwoDeathsAreNoLoop", twoDeaths},
+		{"WindowThroughAReset", windowThroughReset}, {"LastWordUnderAnAttempt", lastWord}, {"RetryNowKeepsTheWindow", retryNowKeepsWindow}, {"TwoDeathsAreNoLoop", twoDeaths},
 		{"YoungStartsAreNotDead", youngStarts}, {"CountTakenBackWithoutTime", countTakenBack}, {"HeadsOfAPoisonedChunk", poisonedHeads},
 	}
 }
@@ -301,6 +301,28 @@ func windowThroughReset(t *testing.T, open func(*testing.T) Backend) {
 		w.Fatal("nobody sees the unknown call any more")
 	}
 	w.clean()
+}
+
+// lastWord: while a call within a window hangs, another is made under its attempt. That the first was done is the last word; that it is
+// unknown leaves the event to be tried again; that it did nothing says nothing about the other.
+func lastWord(t *testing.T, open func(*testing.T) Backend) {
+	for kind, want := range map[handoff.CallKind]handoff.Outcome{
+		handoff.CallDone: handoff.Applied, handoff.CallUnknown: handoff.Retrying, handoff.CallRefused: handoff.Claimed, handoff.CallRetry: handoff.Claimed,
+	} {
+		t.Run(string(kind), func(t *testing.T) {
+			w := stage(t, open)
+			w.sink.kind, w.sink.window = handoff.Idempotent, 5*time.Minute
+			w.sink.answers = map[string]handoff.CallResult{"1": {Kind: kind}}
+			w.source.page("c0", "c1", ev(1, "a"))
+			w.tick(handoff.ActOpened)
+			m := w.message()
+			w.sink.onCall = func() { w.dies(m, "apply/claim") }
+			_, err := w.deliver(m, 1)
+			w.must(err)
+			w.is("1", want)
+			w.clean()
+		})
+	}
 }
 
 // retryNowKeepsWindow: `retry_now` cuts the wait short, not the window of the call; it is no word on a hold.

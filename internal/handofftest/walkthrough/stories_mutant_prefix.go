@@ -69,6 +69,9 @@ func prefixByArrival(t *testing.T, open func(*testing.T) Backend) {
 	w.driveNow()
 	w.at(2, "c1")
 	w.applied("arrival 1.1")
+	w.source.page("c1", "c2", rec("7", "7"), rec("6", "6"), rec("5", "5"))
+	w.turn() // and no sweep between
+	w.applied("arrival 2.2")
 	w.clean()
 }
 
@@ -239,6 +242,12 @@ func behindAndNot(t *testing.T, open func(*testing.T) Backend) {
 	behind(epoch.Add(-time.Hour))
 	w.tick(handoff.ActTurned)
 	behind(epoch.Add(-time.Hour))
+	w.tick(handoff.ActCaughtUp)
+	behind(time.Time{})
+	w.source.page("c2", "c3", rec("c", "at -30"))
+	w.source.end("c3", "c3")
+	w.turn()
+	behind(epoch.Add(-30 * time.Minute))
 	w.tick(handoff.ActCaughtUp)
 	behind(time.Time{})
 }

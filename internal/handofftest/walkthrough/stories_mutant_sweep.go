@@ -1,6 +1,7 @@
 package walkthrough
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -225,6 +226,16 @@ func drivesOpen(t *testing.T, open func(*testing.T) Backend) {
 	w.clean()
 }
 
+// unevenLanes are 51 lanes of one event and as many of two, by turns: two events to a chunk would make 102 chunks.
+func unevenLanes() (all []record) {
+	for i := range 51 {
+		single, double := rec(fmt.Sprint("s", i), fmt.Sprint(3*i+1)), fmt.Sprint("double ", i)
+		all = append(all, single,
+			record{ID: fmt.Sprint("d", i), Pos: fmt.Sprint(3*i + 2), Entity: double}, record{ID: fmt.Sprint("e", i), Pos: fmt.Sprint(3*i + 3), Entity: double})
+	}
+	return all
+}
+
 // chunksOfPage: a lane is never split, no chunk is empty, chunks have about the size asked for, and a page has at most 100 of them.
 func chunksOfPage(t *testing.T, open func(*testing.T) Backend) {
 	for name, c := range map[string]struct {
@@ -232,11 +243,12 @@ func chunksOfPage(t *testing.T, open func(*testing.T) Backend) {
 		page   []record
 		chunks int
 	}{
-		"a long lane first": {1, evs("a", 1, 2, 3), 1},
-		"one each":          {1, []record{rec("1", "1"), rec("2", "2"), rec("3", "3")}, 3},
-		"two and one":       {2, []record{rec("1", "1"), rec("2", "2"), rec("3", "3")}, 2},
-		"too many for one":  {1, manyRecords(), many / 2},
-		"25 if not said":    {0, manyRecords(), (many + 24) / 25},
+		"a long lane first":     {1, evs("a", 1, 2, 3), 1},
+		"one each":              {1, []record{rec("1", "1"), rec("2", "2"), rec("3", "3")}, 3},
+		"two and one":           {2, []record{rec("1", "1"), rec("2", "2"), rec("3", "3")}, 2},
+		"too many for one":      {1, manyRecords(), many / 2},
+		"lanes that do not fit": {1, unevenLanes(), 51},
+		"25 if not said":        {0, manyRecords(), (many + 24) / 25},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := stage(t, open, func(s *handoff.Settings) { s.ChunkSize = c.size })

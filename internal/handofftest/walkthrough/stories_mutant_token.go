@@ -263,7 +263,7 @@ func acceptedNothingNew(t *testing.T, open func(*testing.T) Backend) {
 	for name, end := range map[string]bool{"an end": true, "a stall": false} {
 		t.Run(name, func(t *testing.T) {
 			w := stage(t, open, func(s *handoff.Settings) { s.Contract.Overlap = true })
-			w.source.page("c0", "c1", rec("1", "1"), rec("2", "2"))
+			w.source.end("c0", "c1", rec("1", "1"), rec("2", "2"))
 			w.turn()
 			did := handoff.ActStalled
 			if w.source.page("c1", "c1", rec("2", "2"), rec("1", "1")); end {

@@ -153,3 +153,42 @@ func claimTellsSleeper(t *testing.T, open func(*testing.T) Backend) {
 		t.Fatalf("%s (%s), and the attempt of the second call is forgotten", r.Outcome, r.Reason)
 	}
 }
+
+// A released event whose page is lost before it could be attempted, and then its id with another content: the first is listed again, a
+// person decides it, and only then is the second a conflict. Nothing waits unseen.
+func lostThenOtherContent(t *testing.T, open func(*testing.T) Backend) {
+	w := stage(t, open, func(s *handoff.Settings) { s.Contract.Overlap = true })
+	w.policy["1"] = handoff.Ruling{Verdict: handoff.VerdictHold, Rule: "no"}
+	second := ev(1, "a")
+	second.Body = "v2"
+	w.source.page("c0", "c1", ev(1, "a"))
+	w.source.end("c1", "c1", second, ev(2, "b"))
+	w.tick(handoff.ActOpened)
+	w.apply()
+	w.must(w.decide(handoff.DecideRelease, "1"))
+	dir := mustDirectory(w, 1)
+	w.tap.archive = &forgetful{Archive: w.inner.Archive, gone: map[string]bool{dir.Object.Key: true, dir.Raw.Key: true}}
+	_, err := w.engine.Decide(w.ctx, handoff.Decision{
+		ID: "lost", Stream: w.b.Stream, Kind: handoff.DecideLost, Version: 1, Actor: "ada", Reason: "bucket emptied", Rev: w.checkpoint().Rev,
+	})
+	w.must(err)
+	w.settleAll()
+	w.is("1", handoff.Held, handoff.HoldIdentityConflict)
+	held, _, err := w.inner.State.HeldReceipts(w.ctx, w.b.Stream, "", 10)
+	w.must(err)
+	if len(held) != 1 {
+		t.Fatalf("%d receipts are listed, want the first content", len(held))
+	}
+	w.refused(w.decide(handoff.DecideRelease, "1")) // its page is no more
+	w.must(w.decide(handoff.DecideIgnore, "1"))
+	w.settleAll()
+	c := w.conflicts("1")
+	if c.Outcome != handoff.Held {
+		t.Fatalf("the second content is %s", c.Outcome)
+	}
+	w.must(w.decideOn(handoff.DecideQuarantine, c))
+	w.settleAll()
+	w.at(3, "c1")
+	w.effects("a", "")
+	w.clean()
+}

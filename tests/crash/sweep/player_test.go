@@ -184,10 +184,13 @@ func (p *player) deliver(a *actor) (moved bool) {
 			_, err := a.engine.Apply(ctx, a.b, handoff.Delivery{ChunkMessage: d.ChunkMessage, Receives: d.receives, Deadline: deadline})
 			return err
 		})
+		passedOn := a.life != nil && p.inflight == nil
 		p.inflight = nil
-		if failed {
+		switch {
+		case passedOn: // it became visible while a call was frozen, and is somebody else's
+		case failed:
 			p.sane(p.mail.again(p.ctx, d))
-		} else {
+		default:
 			p.sane(p.mail.done(p.ctx, d))
 		}
 	}
@@ -243,8 +246,10 @@ func (p *player) freeze() {
 		p.clock.advance(5 * time.Minute) // every lease is over, and the message in flight is visible again
 		if d := p.inflight; d != nil {
 			p.sane(p.mail.again(p.ctx, *d))
+			p.inflight = nil
 		}
 	}
+	p.watch.catchUp()
 	p.tell("  frozen")
 	for idle := 0; idle < 2; {
 		if p.step(&p.other) {

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/turnleaf/turnleaf/internal/handoff"
 )
@@ -24,6 +25,7 @@ type watch struct {
 	receipts map[handoff.ReceiptKey]handoff.Receipt
 	pages    map[handoff.Version][]content
 	cp       handoff.Checkpoint
+	pending  []*settling
 	broken   []string
 	onEffect func(effect) // is told of each
 }
@@ -176,27 +178,53 @@ func (w *watch) archived(dir handoff.Directory) []content {
 	}
 }
 
+// settling is a Settle under way, and which of its items were seen to be done.
+type settling struct {
+	items []handoff.Settlement
+	seen  []bool
+}
+
 func (w watched) Settle(ctx context.Context, s handoff.Stream, items []handoff.Settlement) []handoff.SettleResult {
+	under := &settling{items, make([]bool, len(items))}
+	w.pending = append(w.pending, under)
 	out := w.State.Settle(ctx, s, items)
+	w.pending = slices.DeleteFunc(w.pending, func(o *settling) bool { return o == under })
 	for i, res := range out {
-		if res.Err != nil && !w.has(items[i].Put) {
-			continue
-		}
-		w.settled(items[i].Put)
-		if len(items[i].Docs) > 0 {
-			e := effect{items[i].Put.Entity, bare(items[i].Put.EventID)}
-			w.effects = append(w.effects, e)
-			w.onEffect(e)
+		if res.Err == nil || w.has(items[i].Put) {
+			w.saw(under, i)
 		}
 	}
 	return out
 }
 
+// catchUp sees what is done of every Settle under way, before others go on: a call may freeze in the middle of one.
+func (w *watch) catchUp() {
+	for _, under := range w.pending {
+		for i, item := range under.items {
+			if w.has(item.Put) {
+				w.saw(under, i)
+			}
+		}
+	}
+}
+
+func (w *watch) saw(under *settling, i int) {
+	if under.seen[i] {
+		return
+	}
+	under.seen[i] = true
+	item := under.items[i]
+	w.settled(item.Put)
+	if len(item.Docs) > 0 {
+		e := effect{item.Put.Entity, bare(item.Put.EventID)}
+		w.effects = append(w.effects, e)
+		w.onEffect(e)
+	}
+}
+
 func (w *watch) settled(r handoff.Receipt) {
 	old := w.receipts[r.ReceiptKey]
 	switch {
-	case old.Token == r.Token && old.Rev == r.Rev:
-		return // seen before
 	case old.Outcome.Terminal():
 		w.wrong("I6: event %s was %s and became %s", r.EventID, old.Outcome, r.Outcome)
 	case r.PageVersion < old.PageVersion:

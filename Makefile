@@ -16,7 +16,7 @@ POUCHDB := $(BUILD)/pouchdb/node_modules/pouchdb-server/bin/pouchdb-server
 # need COMMAND, WHAT TO INSTALL
 need = @command -v $(1) >/dev/null || { echo "$(1) is missing: $(2)" >&2; exit 1; }
 
-.PHONY: help build run test test-unit test-feed lint fuzz bench clean
+.PHONY: help build run test test-unit test-feed lint lint-code fuzz bench clean
 
 help: ## Show the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  %-12s %s\n", $$1, $$2 }'
@@ -29,8 +29,8 @@ build: ## Build bin/turnleaf
 run: build ## Run the demo: pages turn, one event is held, you decide
 	@exec bin/turnleaf local --demo
 
-test: lint test-unit test-feed test-aws ## Run all checks and tests
-	@$(COUNT) -total lint,unit,feed,aws
+test: lint test-unit test-feed test-aws test-crash test-e2e ## Run all checks and tests
+	@$(COUNT) -total lint,template,unit,feed,aws,crash,e2e
 
 test-unit: $(COUNT) ## Run the unit and protocol tests under the race detector
 	$(call need,gcc,the race detector needs a C compiler - install gcc)
@@ -42,7 +42,9 @@ test-feed: build $(COUNT) $(POUCHDB) ## Consume a live CouchDB feed while being 
 	@TURNLEAF_POUCHDB='$(CURDIR)/$(POUCHDB)' TURNLEAF_BIN='$(CURDIR)/bin/turnleaf' \
 	go test -count=1 -timeout 10m -json ./tests/feed | $(COUNT) -v -name feed
 
-lint: $(LINT) $(COUNT) ## Check format, vet, linters, and the shape of the code
+lint: lint-code vuln lint-template ## Check the code, its shape, known vulnerabilities and the template
+
+lint-code: $(LINT) $(COUNT)
 	@unformatted=$$(find . -name '*.go' -not -path './$(BUILD)/*' -not -path './.git/*' -not -path './.venv*/*' -not -path '*/node_modules/*' \
 		-not -path './.aws-sam/*' -exec gofmt -l {} +); \
 	[ -z "$$unformatted" ] || { echo "gofmt -w is needed on:"; echo "$$unformatted"; exit 1; }
@@ -81,5 +83,7 @@ $(POUCHDB): tests/feed/pouchdb/package.json tests/feed/pouchdb/package-lock.json
 	@touch $@
 
 include .ci/aws.mk
+include .ci/proof.mk
+include .ci/e2e.mk
 include .ci/release.mk
 include .ci/sam.mk

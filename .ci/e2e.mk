@@ -6,3 +6,6 @@ test-e2e: build .venv/.turnleaf .venv-sam/.turnleaf $(COUNT) ## Deploy the templ
 	$(call need,git,the test deploys a copy of what git knows)
 	@TURNLEAF_BIN='$(CURDIR)/bin/turnleaf' go test -count=1 -timeout 10m -json ./tests/e2e | $(COUNT) -v -name e2e
 
+local-cloud: build .venv/.turnleaf .venv-sam/.turnleaf ## Deploy to an emulated cloud on this machine, with the demo's feed, until Ctrl-C (PORT)
+	@go build -buildvcs=false -o $(BUILD)/bin/local-cloud ./localstack/cloud
+	@exec $(BUILD)/bin/local-cloud -port $(or $(PORT),0) -folder $(BUILD)/local-cloud

@@ -28,7 +28,8 @@ func (e *Engine) commit(ctx context.Context, tx Tx) error {
 			return nil
 		}
 		if readErr != nil {
-			return fmt.Errorf("read back: %w: %w", ErrUnknown, errors.Join(err, readErr))
+			// A refusal may be the echo of our own success: not read back, it is no refusal, so it is told as text only.
+			return fmt.Errorf("read back: %w: %w (the write was answered: %s)", ErrUnknown, readErr, err)
 		}
 		if errors.Is(err, ErrRefused) {
 			e.observe(ctx, Observation{Step: "conflict", Stream: tx.Stream})

@@ -81,7 +81,7 @@ func call(ctx context.Context, method, url string, in, into any) error {
 	if err := v4.NewSigner().SignHTTP(ctx, who, req, hex.EncodeToString(sum[:]), "lambda", Region, time.Now()); err != nil {
 		return err
 	}
-	resp, err := http.DefaultClient.Do(req)
+	resp, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Do(req) // MiniStack 1.5.33 ends kept connections
 	if err != nil {
 		return err
 	}

@@ -150,6 +150,9 @@ func (p *Process) Ended() bool {
 	}
 }
 
+// Wait gives a channel that is closed once the process is gone.
+func (p *Process) Wait() <-chan struct{} { return p.done }
+
 // Said is the end of what it printed, at most n bytes.
 func (p *Process) Said(n int) string {
 	b, err := os.ReadFile(p.Log)

@@ -44,7 +44,7 @@ func (w *world) deploy() {
 	ctx, cancel := context.WithCancel(w.ctx)
 	defer cancel()
 	go func() { built <- w.sam.Build(ctx) }()
-	w.ready()
+	w.must(deploy.Ready(w.ctx, w.emulator))
 	w.must(<-built)
 	w.say("built")
 	w.must(w.sam.Deploy(w.ctx, stackName, parameters()...))

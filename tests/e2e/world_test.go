@@ -14,8 +14,6 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
-	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
@@ -121,34 +119,12 @@ func parameters() []string {
 	}
 }
 
-// ready waits for the emulator's first answer.
-func (w *world) ready() {
-	w.Helper()
-	tables := dynamodb.NewFromConfig(w.cfg, func(o *dynamodb.Options) { o.RetryMaxAttempts = 1 })
-	for end := time.Now().Add(time.Minute); ; time.Sleep(100 * time.Millisecond) {
-		_, err := tables.ListTables(w.ctx, &dynamodb.ListTablesInput{})
-		switch {
-		case err == nil:
-			return
-		case w.emulator.Ended():
-			w.Fatalf("the emulator ended at once; it said: %s", w.emulator.Said(2000))
-		case time.Now().After(end):
-			w.Fatalf("the emulator does not answer: %v", err)
-		}
-	}
-}
-
 // connect reads the stack's outputs and makes clients of what they name.
 func (w *world) connect() {
 	w.Helper()
-	out, err := cloudformation.NewFromConfig(w.cfg).DescribeStacks(w.ctx, &cloudformation.DescribeStacksInput{StackName: aws.String(stackName)})
+	var err error
+	w.outputs, err = deploy.Outputs(w.ctx, w.cfg, stackName)
 	w.must(err)
-	w.outputs = map[string]string{}
-	for _, s := range out.Stacks {
-		for _, o := range s.Outputs {
-			w.outputs[aws.ToString(o.OutputKey)] = aws.ToString(o.OutputValue)
-		}
-	}
 	for _, name := range []string{"Poll", "Apply", "Review"} {
 		w.gate.name(w.outputs[name+"Function"], map[string]string{"Poll": "poll", "Apply": "apply", "Review": "review"}[name])
 	}

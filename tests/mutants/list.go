@@ -3,11 +3,10 @@ package mutants
 import (
 	"embed"
 	"fmt"
-	"path"
 	"strings"
 )
 
-//go:embed list/*.txt
+//go:embed list/*.txt list/*.killers
 var lists embed.FS
 
 // Placeholder stands in a replacement where the mutant is asked for.
@@ -32,6 +31,7 @@ type List struct {
 	// More are suites that only a full run tries on what is left.
 	More    []string
 	Mutants []Mutant
+	hints   map[string]hint // mutant → what killed it the last time
 }
 
 // Load reads the list of that name.
@@ -40,7 +40,15 @@ func Load(name string) (List, error) {
 	if err != nil {
 		return List{}, fmt.Errorf("load list %s: %w", name, err)
 	}
-	return Parse(name, string(b))
+	l, err := Parse(name, string(b))
+	if err != nil {
+		return List{}, err
+	}
+	known, err := lists.ReadFile("list/" + name + ".killers")
+	if err == nil { // a new list has none yet
+		l.hints = parseHints(string(known))
+	}
+	return l, nil
 }
 
 // Names gives every list.
@@ -48,7 +56,9 @@ func Names() []string {
 	entries, _ := lists.ReadDir("list") // embedded: always there
 	var names []string
 	for _, e := range entries {
-		names = append(names, strings.TrimSuffix(e.Name(), path.Ext(e.Name())))
+		if name, ok := strings.CutSuffix(e.Name(), ".txt"); ok {
+			names = append(names, name)
+		}
 	}
 	return names
 }

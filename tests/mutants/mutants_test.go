@@ -46,7 +46,7 @@ func tryList(t *testing.T, name string) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if killer == "" {
+			if killer.None() {
 				t.Errorf("no test notices when this guard is gone: %s", m.Guard)
 			}
 		})

@@ -51,15 +51,27 @@ func (l *Lab) build(ctx context.Context, root string, full bool) error {
 // Close removes the copies and binaries.
 func (l *Lab) Close() error { return os.RemoveAll(l.dir) }
 
-// Try lets the suites have a go at a mutant, one after the other, and gives the test that killed it; "" is a survivor.
-func (l *Lab) Try(ctx context.Context, m Mutant) (killer string, err error) {
-	for _, s := range l.suites {
-		killer, err := s.Run(ctx, m.Name)
-		if killer != "" || err != nil {
-			return killer, err
+// Try lets the suites have a go at a mutant, one after the other, and says who killed it. The test that did so the last time goes first,
+// alone; it is only a hint.
+func (l *Lab) Try(ctx context.Context, m Mutant) (Killer, error) {
+	if hint, ok := l.List.hints[m.Name]; ok {
+		for _, s := range l.suites {
+			if s.Package != hint.suite {
+				continue
+			}
+			if k, err := s.RunOnly(ctx, m.Name, hint.test); !k.None() || err != nil {
+				k.suite = s.Package
+				return k, err
+			}
 		}
 	}
-	return "", nil
+	for _, s := range l.suites {
+		if k, err := s.Run(ctx, m.Name); !k.None() || err != nil {
+			k.suite = s.Package
+			return k, err
+		}
+	}
+	return Killer{}, nil
 }
 
 // Root finds the module's folder above the working directory.

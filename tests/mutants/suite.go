@@ -8,12 +8,16 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"time"
 )
 
 // killTime is how long one run may take: a mutant that hangs is noticed too. A suite of its own gets longer, see Suite.
 const killTime = 15 * time.Second
+
+// hintTime is how long the one test may take that killed a mutant before.
+const hintTime = 5 * time.Second
 
 // Suite is one test package, compiled with the mutants of a list in it.
 type Suite struct {
@@ -37,54 +41,89 @@ func Build(ctx context.Context, root, dir, overlay, pkg string) (*Suite, error) 
 	began := time.Now()
 	if killer, err := s.Run(ctx, ""); err != nil {
 		return nil, err
-	} else if killer != "" {
+	} else if !killer.None() {
 		return nil, fmt.Errorf("suite %s fails without a mutant: %s", pkg, killer)
 	}
 	s.took = time.Since(began)
 	return s, nil
 }
 
-// Run plays the suite as the mutant of that name and gives the test that noticed; "" is nobody. A hang and a panic are noticed too.
-func (s *Suite) Run(ctx context.Context, name string) (killer string, err error) {
+// Killer says who noticed a mutant. The zero Killer is nobody.
+type Killer struct {
+	Test string // the innermost of the first tests that failed; "" if the whole run ended otherwise
+	How  string // "" for a failure; else a panic, or a hang
+
+	suite string
+}
+
+// None reports that the mutant survived.
+func (k Killer) None() bool { return k == Killer{} }
+
+func (k Killer) String() string {
+	switch {
+	case k.How == "":
+		return k.Test
+	case k.Test == "":
+		return k.How
+	}
+	return k.Test + " (" + k.How + ")"
+}
+
+// Run plays the suite as the mutant of that name and says who noticed.
+func (s *Suite) Run(ctx context.Context, name string) (Killer, error) {
 	limit := max(killTime, 4*s.took)
 	if name == "" {
 		limit = 10 * time.Minute
 	}
+	return s.run(ctx, name, limit)
+}
+
+// RunOnly plays one test, and what is inside it.
+func (s *Suite) RunOnly(ctx context.Context, name, test string) (Killer, error) {
+	var parts []string
+	for part := range strings.SplitSeq(test, "/") {
+		parts = append(parts, "^"+regexp.QuoteMeta(part)+"$")
+	}
+	return s.run(ctx, name, hintTime, "-test.run", strings.Join(parts, "/"))
+}
+
+func (s *Suite) run(ctx context.Context, name string, limit time.Duration, args ...string) (Killer, error) {
 	ctx, cancel := context.WithTimeout(ctx, limit+10*time.Second)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, s.binary, "-test.failfast", "-test.short", "-test.timeout", limit.String())
+	cmd := exec.CommandContext(ctx, s.binary, append(args, "-test.failfast", "-test.short", "-test.timeout", limit.String())...)
 	cmd.Dir = s.folder
 	cmd.Env = append(os.Environ(), Env+"="+name)
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
-	err = cmd.Run()
+	err := cmd.Run()
 	var exit *exec.ExitError
 	switch {
 	case err == nil:
-		return "", nil
+		return Killer{}, nil
 	case errors.As(err, &exit) || ctx.Err() != nil:
 		return killerOf(out.String()), nil
 	}
-	return "", fmt.Errorf("run %s: %w", s.Package, err)
+	return Killer{}, fmt.Errorf("run %s: %w", s.Package, err)
 }
 
-// killerOf reads the output of a failed run: a panic or a hang, else the innermost of the first tests that failed.
-func killerOf(out string) string {
-	var first string
+// killerOf reads the output of a failed run.
+func killerOf(out string) (k Killer) {
 	for line := range strings.Lines(out) {
 		line = strings.TrimSpace(line)
-		if text, ok := strings.CutPrefix(line, "panic: "); ok {
-			return "panic: " + text
-		}
 		if text, ok := strings.CutPrefix(line, "--- FAIL: "); ok {
 			name, _, _ := strings.Cut(text, " ")
-			if first == "" || strings.HasPrefix(name, first+"/") {
-				first = name
+			if k.Test == "" || strings.HasPrefix(name, k.Test+"/") {
+				k.Test = name
 			}
+			continue
+		}
+		if strings.HasPrefix(line, "panic: ") || strings.HasPrefix(line, "fatal error: ") {
+			k.How, _, _ = strings.Cut(line, " [recovered")
+			break
 		}
 	}
-	if first == "" {
-		return "it did not end well"
+	if k.None() {
+		k.How = "it did not end well"
 	}
-	return first
+	return k
 }

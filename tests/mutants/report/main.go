@@ -1,11 +1,14 @@
 // Command report tries every mutant of every list, or of the lists named as arguments, and prints a table of guard, mutant and the
 // test that killed it. It fails if one survives.
 //
-//	report [-only REGEXP] [LIST ...]
+//	report [-only REGEXP] [-update] [LIST ...]
+//
+// With -update it notes which test killed each mutant, so that the next run, and `go test ./tests/mutants`, try that one first.
 package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -25,6 +28,7 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	only := flag.String("only", "", "try only the mutants whose name matches this expression")
+	update := flag.Bool("update", false, "note which test killed each mutant")
 	flag.Parse()
 	wanted, err := regexp.Compile(*only)
 	if err != nil {
@@ -37,7 +41,7 @@ func main() {
 	}
 	failed := false
 	for _, name := range names {
-		ok, err := run(ctx, name, wanted)
+		ok, err := run(ctx, name, wanted, *update)
 		if err != nil {
 			fmt.Fprintln(os.Stderr, "mutants:", err)
 		}
@@ -50,7 +54,7 @@ func main() {
 }
 
 // run tries one list; ok is false if a mutant survived.
-func run(ctx context.Context, name string, wanted *regexp.Regexp) (ok bool, err error) {
+func run(ctx context.Context, name string, wanted *regexp.Regexp, update bool) (ok bool, err error) {
 	l, err := mutants.Load(name)
 	if err != nil {
 		return false, err
@@ -65,43 +69,48 @@ func run(ctx context.Context, name string, wanted *regexp.Regexp) (ok bool, err 
 		return false, err
 	}
 	defer func() { _ = lab.Close() }() // what is left lies in the system's folder for such things
+	all := l
 	l.Mutants = slices.DeleteFunc(slices.Clone(l.Mutants), func(m mutants.Mutant) bool { return !wanted.MatchString(m.Name) })
 	killers, err := tryAll(ctx, lab, l.Mutants)
 	if err != nil {
 		return false, err
 	}
+	if update {
+		if err := mutants.SaveHints(root, all, killers); err != nil {
+			return false, err
+		}
+	}
 	return table(l, killers, time.Since(began)), nil
 }
 
-// tryAll gives the killer of each mutant.
-func tryAll(ctx context.Context, lab *mutants.Lab, all []mutants.Mutant) ([]string, error) {
-	killers, errs := make([]string, len(all)), make([]error, len(all))
+// tryAll says who killed each mutant.
+func tryAll(ctx context.Context, lab *mutants.Lab, all []mutants.Mutant) (map[string]mutants.Killer, error) {
 	var running sync.WaitGroup
+	var mu sync.Mutex
+	killers, failed := map[string]mutants.Killer{}, error(nil) // guarded by mu
 	places := make(chan struct{}, workers)
-	for i, m := range all {
+	for _, m := range all {
 		if m.Equivalent != "" {
 			continue
 		}
 		places <- struct{}{}
 		running.Go(func() {
 			defer func() { <-places }()
-			killers[i], errs[i] = lab.Try(ctx, m)
+			k, err := lab.Try(ctx, m)
+			mu.Lock()
+			defer mu.Unlock()
+			killers[m.Name], failed = k, errors.Join(failed, err)
 		})
 	}
 	running.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return nil, err
-		}
-	}
-	return killers, ctx.Err()
+	return killers, errors.Join(failed, ctx.Err())
 }
 
-func table(l mutants.List, killers []string, took time.Duration) (ok bool) {
+func table(l mutants.List, killers map[string]mutants.Killer, took time.Duration) (ok bool) {
 	killed, equivalent := 0, 0
 	fmt.Printf("\n## %s\n\n| guard | mutant | killed by |\n|---|---|---|\n", l.Name)
-	for i, m := range l.Mutants {
-		by := killers[i]
+	for _, m := range l.Mutants {
+		by := killers[m.Name].String()
 		switch {
 		case m.Equivalent != "":
 			equivalent++

@@ -115,6 +115,8 @@ func (p *Process) commitSite(tx handoff.Tx) string {
 		return "open"
 	case tx.PagePut != nil:
 		return "turn"
+	case tx.Receipt != nil: // a wait that a late caller writes, while the stream stands as it saw it
+		return "apply/settle"
 	case tx.PageMark != nil && tx.Checkpoint == nil:
 		return "expire"
 	case tx.PageMark != nil:

@@ -108,7 +108,7 @@ func (a *application) stranded(old Receipt) Settlement {
 func (a *application) takeOver(ev Event, old Receipt) step {
 	put := old
 	put.PageVersion, put.Chunk, put.Index = a.d.Version, a.d.Chunk, ev.Index
-	put.Outcome, put.Rev, put.Token, put.WrittenAt = Held, old.Rev+1, a.IDs.New(), a.now()
+	put.Outcome, put.Rev, put.Token, put.By, put.WrittenAt = Held, old.Rev+1, a.IDs.New(), "apply", a.now()
 	return a.write(Settlement{ReceiptWrite: ReceiptWrite{If: Guard{Rev: old.Rev}, Put: put}})
 }
 

@@ -140,8 +140,9 @@ func (a *application) retry(ev Event, claim *Receipt, res CallResult, nothingDon
 // greater page. Only a decision, which clears the attempt, ends that right.
 func (a *application) settleOwn(ctx context.Context, ev Event, s Settlement, token string) step {
 	var last error
+	var check *CheckpointWrite
 	for range casTries {
-		res := a.State.Settle(ctx, a.d.Stream, []Settlement{s})[0]
+		res := a.settleUnder(ctx, s, check)
 		if res.Err == nil {
 			return a.written(ctx, s.Put)
 		}
@@ -167,8 +168,10 @@ func (a *application) settleOwn(ctx context.Context, ev Event, s Settlement, tok
 				if err != nil {
 					return a.unknown(ev, err)
 				}
+				check = &CheckpointWrite{If: Guard{Rev: cp.Rev}} // no reset may pass between this read and the write
 				if s.Put.Attempt == nil && max(old.PageVersion, s.Put.PageVersion) < cp.Version { // nobody would try it again
 					s.Put.Outcome, s.Put.By, s.Put.HeldAt, s.Put.NextAt = Superseded, "close", a.now(), time.Time{}
+					check = nil
 				} else if s.Put.Attempt != nil && max(old.PageVersion, s.Put.PageVersion) < cp.Version {
 					return step{kind: stepStop} // the hold as ambiguous stays
 				}
@@ -181,6 +184,14 @@ func (a *application) settleOwn(ctx context.Context, ev Event, s Settlement, tok
 		}
 	}
 	return a.unknown(ev, last)
+}
+
+// settleUnder writes one receipt, while the checkpoint stays as it was seen if there is a check.
+func (a *application) settleUnder(ctx context.Context, s Settlement, check *CheckpointWrite) SettleResult {
+	if check == nil {
+		return a.State.Settle(ctx, a.d.Stream, []Settlement{s})[0]
+	}
+	return SettleResult{Err: a.State.Commit(ctx, Tx{Token: s.Put.Token, Stream: a.d.Stream, Receipt: &s.ReceiptWrite, Checkpoint: check})}
 }
 
 // leaseEnd is when nobody can be at work on an attempt any more.

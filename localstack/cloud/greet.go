@@ -34,9 +34,16 @@ The API takes signed requests only, as on AWS:
 What the emulator and the functions say: %[8]s
 `
 
-func greet(out io.Writer, cloud *emulator.Process, outputs map[string]string) {
-	_, _ = fmt.Fprintf(out, text, stackName, demo.Name, cloud.Endpoint, byPath(cloud.Endpoint, outputs["ApiUrl"]),
-		deploy.Region, deploy.Key, deploy.Secret, cloud.Log) // a terminal that is gone needs no greeting
+func greet(out io.Writer, cloud *emulator.Process, outputs map[string]string) error {
+	_, err := fmt.Fprintf(out, text, stackName, demo.Name, cloud.Endpoint, byPath(cloud.Endpoint, outputs["ApiUrl"]),
+		deploy.Region, deploy.Key, deploy.Secret, cloud.Log)
+	return err
+}
+
+// deployed tells of a stack on somebody else's emulator.
+func deployed(out io.Writer, endpoint string, outputs map[string]string) error {
+	_, err := fmt.Fprintf(out, "\nThe stack %s is deployed to %s.\n\n  API  %s\n", stackName, endpoint, byPath(endpoint, outputs["ApiUrl"]))
+	return err
 }
 
 // byPath is an API's address without a host name of its own.

@@ -2,6 +2,8 @@
 // needs neither Docker nor an account, and takes everything away again when it is interrupted.
 //
 //	go run ./localstack/cloud [-port 4566] [-folder .build/local-cloud]
+//
+// With -endpoint it deploys what streams/ has to an emulator that somebody else started, the one of compose.yaml say, and ends.
 package main
 
 import (
@@ -20,50 +22,74 @@ import (
 )
 
 func main() {
-	port := flag.Int("port", 0, "port on 127.0.0.1; 0 takes a free one")
-	folder := flag.String("folder", ".build/local-cloud", "where everything is kept while it runs; removed before and after")
+	var o options
+	flag.IntVar(&o.port, "port", 0, "port on 127.0.0.1; 0 takes a free one")
+	flag.StringVar(&o.folder, "folder", ".build/local-cloud", "where everything is kept while it runs; removed before and after")
+	flag.StringVar(&o.endpoint, "endpoint", "", "address of an emulator that runs already; none is started, and no feed")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	err := run(ctx, os.Stdout, *folder, *port)
-	if err != nil && ctx.Err() == nil {
+	err := run(ctx, os.Stdout, o)
+	interrupted := ctx.Err() != nil
+	stop()
+	if err != nil && !interrupted {
 		fmt.Fprintln(os.Stderr, "local-cloud:", err)
-		stop()
-		os.Exit(1) //nolint:gocritic // what was deferred is done
+		os.Exit(1)
 	}
+}
+
+// options are the command line's.
+type options struct {
+	port             int
+	folder, endpoint string
 }
 
 // stackName is what `turnleaf --stack` is told.
 const stackName = "turnleaf"
 
-// run builds, deploys, tells how to use it, and waits for the end. Whatever it started has ended when it returns.
-func run(ctx context.Context, out io.Writer, folder string, port int) (err error) {
-	folder, err = filepath.Abs(folder)
-	if err != nil {
-		return err
+// run prepares the folder, and removes it at the end.
+func run(ctx context.Context, out io.Writer, o options) (err error) {
+	if o.folder, err = filepath.Abs(o.folder); err != nil {
+		return fmt.Errorf("find the folder: %w", err)
 	}
-	if err := os.RemoveAll(folder); err != nil {
-		return err
+	if err := os.RemoveAll(o.folder); err != nil {
+		return fmt.Errorf("empty the folder: %w", err)
 	}
-	if err := os.MkdirAll(filepath.Join(folder, "home"), 0o700); err != nil {
-		return err
+	if err := os.MkdirAll(filepath.Join(o.folder, "home"), 0o700); err != nil {
+		return fmt.Errorf("make the folder: %w", err)
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
-	feed, err := startFeed(ctx, filepath.Join(folder, "demo"))
+	defer func() { err = errors.Join(err, os.RemoveAll(o.folder)) }()
+	if o.endpoint != "" {
+		outputs, err := put(ctx, out, o.folder, o.endpoint, func(string) error { return nil })
+		if err != nil {
+			return err
+		}
+		return deployed(out, o.endpoint, outputs)
+	}
+	return own(ctx, out, o)
+}
+
+// own starts an emulator and the demo's feed, deploys, and waits for the end. Whatever it started has ended when it returns.
+func own(ctx context.Context, out io.Writer, o options) (err error) {
+	feed, err := startFeed(ctx, filepath.Join(o.folder, "demo"))
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, feed.stop()) }()
-	cloud, err := emulator.Start(emulator.Options{Folder: filepath.Join(folder, "ministack"), Port: port})
+	cloud, err := emulator.Start(emulator.Options{Folder: filepath.Join(o.folder, "ministack"), Port: o.port})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, cloud.Stop()) }()
-	outputs, err := put(ctx, out, folder, cloud, feed)
+	if err := deploy.Ready(ctx, cloud); err != nil {
+		return err
+	}
+	outputs, err := put(ctx, out, o.folder, cloud.Endpoint, feed.define)
 	if err != nil {
 		return err
 	}
-	greet(out, cloud, outputs)
+	if err := greet(out, cloud, outputs); err != nil {
+		return err
+	}
 	select {
 	case <-ctx.Done():
 		_, err = fmt.Fprintln(out, "\nstopping")
@@ -73,47 +99,46 @@ func run(ctx context.Context, out io.Writer, folder string, port int) (err error
 	return err
 }
 
-// put builds the tree with the demo's definition in it, and deploys it.
-func put(ctx context.Context, out io.Writer, folder string, cloud *emulator.Process, feed *feed) (map[string]string, error) {
+// put builds a copy of the repository, with what define puts into its streams, and deploys it.
+func put(ctx context.Context, out io.Writer, folder, endpoint string, define func(streams string) error) (map[string]string, error) {
 	root, err := emulator.Root()
 	if err != nil {
 		return nil, err
 	}
 	log, err := os.Create(filepath.Join(folder, "sam.log"))
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("make sam's log: %w", err)
 	}
 	defer func() { _ = log.Close() }() // for people; what matters of it is in sam's error
-	sam := deploy.SAM{Tree: filepath.Join(folder, "tree"), Home: filepath.Join(folder, "home"), Endpoint: cloud.Endpoint, Log: log}
+	sam := deploy.SAM{Tree: filepath.Join(folder, "tree"), Home: filepath.Join(folder, "home"), Endpoint: endpoint, Log: log}
 	if err := deploy.CopyTree(ctx, root, sam.Tree); err != nil {
 		return nil, err
 	}
-	if err := feed.define(filepath.Join(sam.Tree, "streams")); err != nil {
+	if err := define(filepath.Join(sam.Tree, "streams")); err != nil {
 		return nil, err
 	}
 	for _, step := range []struct {
 		says string
 		do   func() error
 	}{
-		{"starting the emulator", func() error { return deploy.Ready(ctx, cloud) }},
 		{"sam build: a first one takes a minute or two", func() error { return sam.Build(ctx) }},
 		{"sam deploy", func() error {
 			return sam.Deploy(ctx, stackName, "Architecture="+deploy.HostArchitecture(), "FunctionSeconds=10", "DeletionProtection=false")
 		}},
-		{"", func() error { return deploy.Mend(ctx, cloud.Endpoint) }},
 	} {
-		if step.says != "" {
-			if _, err := fmt.Fprintln(out, step.says); err != nil {
-				return nil, err
-			}
+		if _, err := fmt.Fprintln(out, step.says); err != nil {
+			return nil, err
 		}
 		if err := step.do(); err != nil {
 			return nil, err
 		}
 	}
-	outputs, err := deploy.Outputs(ctx, deploy.Config(cloud.Endpoint), stackName)
+	if err := deploy.Mend(ctx, endpoint); err != nil {
+		return nil, err
+	}
+	outputs, err := deploy.Outputs(ctx, deploy.Config(endpoint), stackName)
 	if err != nil {
 		return nil, err
 	}
-	return outputs, deploy.Tick(ctx, cloud.Endpoint, outputs["PollFunction"]) // nobody wants to wait a minute for the first one
+	return outputs, deploy.Tick(ctx, endpoint, outputs["PollFunction"]) // nobody wants to wait a minute for the first one
 }

@@ -120,7 +120,8 @@ func (p *Process) start(py string, o Options) error {
 	p.cmd = exec.Command(py, "-m", "ministack")
 	p.cmd.Dir, p.cmd.Stdout, p.cmd.Stderr = p.folder, out, out
 	p.cmd.Env = append(os.Environ(), "BIND_HOST=127.0.0.1", "GATEWAY_PORT="+strconv.Itoa(o.Port), "AWS_ENDPOINT_URL="+through,
-		"IOT_MTLS_ENABLED=0", "SFTP_ENABLED=0", "TMPDIR="+p.folder, "HOME="+p.folder)
+		"IOT_MTLS_ENABLED=0", "SFTP_ENABLED=0", "TMPDIR="+p.folder, "HOME="+p.folder,
+		"STATE_DIR="+filepath.Join(p.folder, "state"), "S3_DATA_DIR="+filepath.Join(p.folder, "s3"))
 	p.cmd.Env = append(p.cmd.Env, o.Env...)
 	p.cmd.SysProcAttr = ownGroup()
 	started := make(chan error, 1)

@@ -109,6 +109,7 @@ func Run(t *testing.T, open func(*testing.T) Backend) {
 		{"RefusalSleeps", refusalSleeps},
 		{"ClaimTellsSleeper", claimTellsSleeper},
 		{"LostThenOtherContent", lostThenOtherContent},
+		{"ClaimantAndReset", claimantAndReset},
 		{"Due", due},
 	} {
 		t.Run(story.name, func(t *testing.T) { t.Parallel(); story.play(t, open) })

@@ -14,6 +14,7 @@ func closeStories() []story {
 		{"ClosingRacingADecision", closingRacingDecision}, {"ClosingKeepsWhy", closingKeepsWhy}, {"ClosingTwoContents", closingTwoContents},
 		{"ClosingSettledContents", closingSettledContents}, {"ClosingOthersHold", closingOthersHold}, {"ClosingAmbiguous", closingAmbiguous},
 		{"LostWhileClosing", lostWhileClosing}, {"LostKeepsPosition", lostKeepsPosition}, {"LostOrNot", lostOrNot},
+		{"AttemptsOfALostPage", attemptsOfLost},
 	}
 }
 
@@ -224,4 +225,37 @@ func lostOrNot(t *testing.T, open func(*testing.T) Backend) {
 	w.at(1, "c0")
 	w.must(w.tryLose(1, damaged{w.inner.Archive}))
 	w.at(2, "c1")
+}
+
+// attemptsOfLost: what was to be attempted on a page that was lost is attempted where it turns up again; if another content turns up in its
+// place, a person is asked about the first.
+func attemptsOfLost(t *testing.T, open func(*testing.T) Backend) {
+	for name, c := range map[string]struct {
+		shown record
+		want  handoff.Outcome
+	}{"the same content": {ev(1, "a"), handoff.Applied}, "another content": {second(1, "a"), handoff.Held}} {
+		for _, outcome := range []handoff.Outcome{handoff.Released, handoff.Retrying} {
+			t.Run(name+" "+string(outcome), func(t *testing.T) {
+				w := stage(t, open, func(s *handoff.Settings) { s.Contract.Overlap = true })
+				w.sink.kind = handoff.Idempotent
+				w.sink.answers = map[string]handoff.CallResult{"1": {Kind: handoff.CallRetry}}
+				if outcome == handoff.Released {
+					w.holds("1")
+				}
+				w.source.page("c0", "c1", ev(1, "a"))
+				w.source.page("c1", "c2", c.shown, ev(2, "b"))
+				w.turn()
+				if outcome == handoff.Released {
+					w.must(w.decide(handoff.DecideRelease, "1"))
+				}
+				w.lose(1)
+				w.is("1", outcome)
+				w.sink.answers, w.b.Contract.Unique = nil, false
+				w.clock.advance(time.Hour)
+				w.turn()
+				w.is("1", c.want)
+				w.is("2", handoff.Applied)
+			})
+		}
+	}
 }

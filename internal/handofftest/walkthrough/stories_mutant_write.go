@@ -14,6 +14,7 @@ import (
 func writeStories() []story {
 	return []story{
 		{"OpenAnswersLost", openAnswersLost}, {"TurnAnswerLost", turnAnswerLost}, {"PromoteAnswerLost", promoteAnswerLost},
+		{"PromoteNotReadBack", promoteNotReadBack},
 		{"StoreOutOfReach", storeOutOfReach}, {"HaltRacingAnotherOpen", openRacingHalt},
 		{"PageReadInOrder", pageReadInOrder}, {"SecondContentReadBack", secondReadBack}, {"RebuiltFoldedAndCut", rebuiltFolded},
 		{"RebuiltWithConflict", rebuiltConflict}, {"RebuiltKnown", rebuiltKnown}, {"RebuiltByAnotherDefinition", rebuiltOther},
@@ -57,6 +58,21 @@ func promoteAnswerLost(t *testing.T, open func(*testing.T) Backend) {
 	w.at(2, "c1")
 	if ms := w.queue.takePolls(); len(ms) != 1 || ms[0].Version != 2 {
 		w.Fatalf("continuations %v, want one", ms)
+	}
+	w.clean()
+}
+
+// promoteNotReadBack: a refusal that may be the echo of our own write, and cannot be read back, is unknown: the delivery fails.
+func promoteNotReadBack(t *testing.T, open func(*testing.T) Backend) {
+	w := stage(t, open)
+	w.source.page("c0", "c1", ev(1, "a"))
+	w.tick(handoff.ActOpened)
+	w.tap.hook("after", "promote", func() error {
+		w.tap.hook("before", "read/checkpoint", lost)
+		return handoff.ErrRefused
+	})
+	if _, err := w.deliver(w.message(), 1); !errors.Is(err, handoff.ErrUnknown) || errors.Is(err, handoff.ErrRefused) {
+		w.Fatalf("got %v, want unknown and not refused", err)
 	}
 	w.clean()
 }

@@ -192,3 +192,33 @@ func lostThenOtherContent(t *testing.T, open func(*testing.T) Backend) {
 	w.effects("a", "")
 	w.clean()
 }
+
+// A claimant wakes after its claim was held as ambiguous and looks at the stream; a reset and its closing pass; then it writes that surely
+// nothing was done. Its write must not put the event on the abandoned page, unlisted.
+func claimantAndReset(t *testing.T, open func(*testing.T) Backend) {
+	w := stage(t, open)
+	w.sink.kind = handoff.Unsafe
+	w.answers(handoff.CallRetry)
+	w.source.page("c0", "c1", ev(1, "a"))
+	w.source.end("r", "r")
+	w.tick(handoff.ActOpened)
+	m := w.queue.takeChunks()[0]
+	w.tap.hook("before", "apply/settle", func() error { // asleep with its answer, for longer than its lease
+		w.clock.advance(time.Hour)
+		_, err := w.other.Apply(w.ctx, w.b, handoff.Delivery{ChunkMessage: m, Receives: 2})
+		w.is("1", handoff.Held, handoff.HoldAmbiguous)
+		w.tap.hook("after", "read/checkpoint", func() error {
+			w.must(w.command(handoff.Decision{Kind: handoff.DecideReset, Cursor: "r"}))
+			_, err := w.poll(w.other, handoff.PollMessage{})
+			return err
+		})
+		return err
+	})
+	if _, err := w.engine.Apply(w.ctx, w.b, handoff.Delivery{ChunkMessage: m, Receives: 1}); err != nil {
+		t.Fatal(err)
+	}
+	if r, _ := w.receipt("1"); !r.Listed() {
+		t.Fatalf("the event is %s on an abandoned page, and on no list", r.Outcome)
+	}
+	w.clean()
+}

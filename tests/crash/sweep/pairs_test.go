@@ -8,7 +8,7 @@ import (
 )
 
 // Pairs of faults on the short story: after each single fault, every later call, in whichever life, is struck as well. A tenth of them is
-// played, and of those with an outside effect an eightieth.
+// played, and of those with an outside effect one in 160.
 func TestPairs(t *testing.T) {
 	t.Parallel()
 	if replaying(t) {
@@ -17,7 +17,7 @@ func TestPairs(t *testing.T) {
 	count := newTally()
 	t.Run("all", func(t *testing.T) {
 		for _, kind := range kinds {
-			jobs, share := singles(t, short, kind), uint64(80)
+			jobs, share := singles(t, short, kind), uint64(160)
 			switch {
 			case all("TURNLEAF_PAIRS"):
 				share = 1

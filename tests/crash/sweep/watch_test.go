@@ -214,21 +214,24 @@ func (w *watch) saw(under *settling, i int) {
 	}
 	under.seen[i] = true
 	item := under.items[i]
-	w.settled(item.Put)
-	if len(item.Docs) > 0 {
+	if w.settled(item.Put) && len(item.Docs) > 0 {
 		e := effect{item.Put.Entity, bare(item.Put.EventID)}
 		w.effects = append(w.effects, e)
 		w.onEffect(e)
 	}
 }
 
-func (w *watch) settled(r handoff.Receipt) {
+// settled takes note of a receipt that was written. It reports whether that is news: a write that is tried again finds itself.
+func (w *watch) settled(r handoff.Receipt) bool {
 	old := w.receipts[r.ReceiptKey]
 	switch {
+	case old.Token == r.Token && old.Rev == r.Rev:
+		return false
 	case old.Outcome.Terminal():
 		w.wrong("I6: event %s was %s and became %s", r.EventID, old.Outcome, r.Outcome)
 	case r.PageVersion < old.PageVersion:
 		w.wrong("the stamp of event %s went from %d to %d", r.EventID, old.PageVersion, r.PageVersion)
 	}
 	w.receipts[r.ReceiptKey] = r
+	return true
 }

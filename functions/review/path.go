@@ -29,7 +29,7 @@ func target(e events.APIGatewayV2HTTPRequest) (*url.URL, error) {
 		if err != nil {
 			return nil, err
 		}
-		segments[i] = url.PathEscape(text)
+		segments[i] = escape(text)
 	}
 	escaped := strings.Join(segments, "/")
 	decoded, err := url.PathUnescape(escaped)
@@ -37,6 +37,14 @@ func target(e events.APIGatewayV2HTTPRequest) (*url.URL, error) {
 		return nil, fmt.Errorf("read path: %w", err)
 	}
 	return &url.URL{Path: decoded, RawPath: escaped, RawQuery: e.RawQueryString}, nil
+}
+
+// escape is for the router, which would take dots for a way up.
+func escape(text string) string {
+	if text == "." || text == ".." {
+		return strings.ReplaceAll(text, ".", "%2E")
+	}
+	return url.PathEscape(text)
 }
 
 // segment is the text that a segment stands for. A percent sign that begins no escape was decoded already, and stands for itself.

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -63,6 +64,8 @@ func (f *feed) define(streams string) error {
 
 func (f *feed) stop() error {
 	err := f.server.Close()
-	<-f.done
+	if served := <-f.done; !errors.Is(served, http.ErrServerClosed) {
+		err = errors.Join(err, served)
+	}
 	return err
 }

@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"encoding/json"
-	"fmt"
 	"strconv"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -72,14 +71,4 @@ func (w *world) queues() map[string]string {
 		"ChunkQueueUrl": w.outputs["ChunkQueueUrl"], "ChunkDeadLettersUrl": w.outputs["ChunkDeadLettersUrl"],
 		"PollQueueUrl": w.outputs["PollQueueUrl"], "PollDeadLettersUrl": w.outputs["PollDeadLettersUrl"],
 	}
-}
-
-// depths is what all queues have, for messages.
-func (w *world) depths() string {
-	w.Helper()
-	text := ""
-	for name, url := range w.queues() {
-		text += fmt.Sprintf("%s %d ", name, w.depth(url))
-	}
-	return text
 }

@@ -131,8 +131,9 @@ func (m *model) attempts(p *process, old, put handoff.Receipt, decision bool) {
 	switch {
 	case !gone || decision:
 	case m.w.set.Effect == effectWindow:
-		if put.Outcome != handoff.Applied && put.Reason != handoff.HoldEffectRefused {
-			m.fail("I4", "the attempt of %s is gone, and it is %s", put.EventID, put.Outcome)
+		// Whoever says "not done" speaks of one call: the sink's own record tells whether another one was.
+		if put.Outcome != handoff.Applied && m.st.sink.madeSince(put.EventID, old.Attempt.At) {
+			m.fail("I4", "the attempt of %s is gone, it is %s, and the sink has it", put.EventID, put.Outcome)
 		}
 	case m.owners[old.Attempt.Token] != p:
 		m.fail("I4", "the attempt of %s was taken away by %s", put.EventID, p.name)
@@ -163,7 +164,7 @@ func (m *model) reasons(l *leaf, put handoff.Receipt) {
 			m.fail("hold", "event %s is held as invalid, and is not", put.EventID)
 		}
 	case handoff.HoldIdentityConflict:
-		if put.Conflict == "" {
+		if put.Conflict == "" && !m.onLostPage(put.EventID) { // a first content that a lost page left is listed again
 			m.fail("hold", "event %s is held as a second content on its own receipt", put.EventID)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -27,9 +28,6 @@ const (
 	callTimeout = 5 * time.Second
 	keyWindow   = 10 * time.Minute
 )
-
-// refusesKnown: a sink may refuse a call although it has had that key's effect already.
-const refusesKnown = false
 
 // effected is one effect that really happened at an outside sink.
 type effected struct{ at time.Time }
@@ -102,7 +100,7 @@ func (s *sink) Call(ctx context.Context, e handoff.Event, key string) handoff.Ca
 		return handoff.CallResult{Kind: handoff.CallUnknown, Detail: "no answer"}
 	case mood == sinkBusy:
 		return handoff.CallResult{Kind: handoff.CallRetry, Detail: "busy"}
-	case mood == sinkNo && (refusesKnown || !s.remembers(e.ID)):
+	case mood == sinkNo: // also if it has had that key's effect already: a gateway before it knows no keys
 		return handoff.CallResult{Kind: handoff.CallRefused, Detail: "no"}
 	}
 	if !s.remembers(e.ID) {
@@ -114,6 +112,11 @@ func (s *sink) Call(ctx context.Context, e handoff.Event, key string) handoff.Ca
 		return handoff.CallResult{Kind: handoff.CallUnknown, Detail: "its answer was lost"}
 	}
 	return handoff.CallResult{Kind: handoff.CallDone}
+}
+
+// madeSince reports whether the event had its effect at or after a time.
+func (s *sink) madeSince(id string, at time.Time) bool {
+	return slices.ContainsFunc(s.made[id], func(e effected) bool { return !e.at.Before(at) })
 }
 
 // remembers reports whether the sink knows the key of an earlier call.

@@ -14,10 +14,11 @@ size: functions ## Print the sizes of the functions, what dominates them, and ho
 release: $(CYCLONEDX) ## Build the command for every platform and the functions, with checksums and SBOMs, into .build/release
 	@GOTOOLCHAIN=$$(sed -n 's/^toolchain //p' go.mod) go run ./.ci/release '$(CURDIR)/$(CYCLONEDX)' $(BUILD)/release
 
-$(GOVULNCHECK): .ci/tools/go.mod .ci/tools/go.sum
+# Each tool in a module of its own: none of their dependencies are ours, or each other's.
+$(GOVULNCHECK): .ci/vulncheck/go.mod .ci/vulncheck/go.sum
 	$(call need,go,install Go 1.26 or newer from https://go.dev/dl/)
-	@go build -C .ci/tools -o '$(CURDIR)/$@' golang.org/x/vuln/cmd/govulncheck
+	@go build -C .ci/vulncheck -o '$(CURDIR)/$@' golang.org/x/vuln/cmd/govulncheck
 
-$(CYCLONEDX): .ci/tools/go.mod .ci/tools/go.sum
+$(CYCLONEDX): .ci/sbom/go.mod .ci/sbom/go.sum
 	$(call need,go,install Go 1.26 or newer from https://go.dev/dl/)
-	@go build -C .ci/tools -o '$(CURDIR)/$@' github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod
+	@go build -C .ci/sbom -o '$(CURDIR)/$@' github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod

@@ -168,7 +168,7 @@ func (a *application) settleOwn(ctx context.Context, ev Event, s Settlement, tok
 				if err != nil {
 					return a.unknown(ev, err)
 				}
-				check = &CheckpointWrite{If: Guard{Rev: cp.Rev}} // no reset may pass between this read and the write
+				check = &CheckpointWrite{If: Guard{Rev: cp.Rev}}                                  // no reset may pass between this read and the write
 				if s.Put.Attempt == nil && max(old.PageVersion, s.Put.PageVersion) < cp.Version { // nobody would try it again
 					s.Put.Outcome, s.Put.By, s.Put.HeldAt, s.Put.NextAt = Superseded, "close", a.now(), time.Time{}
 					check = nil

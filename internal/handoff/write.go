@@ -29,7 +29,7 @@ func (e *Engine) commit(ctx context.Context, tx Tx) error {
 		}
 		if readErr != nil {
 			// A refusal may be the echo of our own success: not read back, it is no refusal, so it is told as text only.
-			return fmt.Errorf("read back: %w: %w (the write was answered: %s)", ErrUnknown, readErr, err)
+			return fmt.Errorf("read back: %w: %w (the write was answered: %s)", ErrUnknown, readErr, err.Error())
 		}
 		if errors.Is(err, ErrRefused) {
 			e.observe(ctx, Observation{Step: "conflict", Stream: tx.Stream})

@@ -104,7 +104,7 @@ func otherBytesRefused(r *archiveRig) {
 func ranges(r *archiveRig) {
 	body := pattern(5000, 1)
 	r.put("a", body)
-	for _, at := range [][2]int64{{0, 1}, {0, 5000}, {4999, 1}, {17, 1000}, {4096, 904}} {
+	for _, at := range [][2]int64{{0, 1}, {0, 5000}, {4999, 1}, {17, 1000}, {4096, 904}, {0, 0}, {17, 0}, {5000, 0}} {
 		got, err := r.archive.GetRange(r.ctx, r.prefix+"a", at[0], at[1])
 		r.done(err)
 		if !bytes.Equal(got, body[at[0]:at[0]+at[1]]) {
@@ -194,6 +194,11 @@ func refresh(r *archiveRig) {
 	r.done(r.archive.Refresh(r.ctx, r.prefix+"a/b"))
 	r.holds("a/b", body)
 	r.refused(r.archive.Put(r.ctx, r.prefix+"a/b", []byte("other")))
+	for _, key := range []string{"raw/my%2Fstream/x.body", "sp ace+é漢=&?#~"} {
+		r.put(key, body)
+		r.done(r.archive.Refresh(r.ctx, r.prefix+key))
+		r.holds(key, body)
+	}
 }
 
 // raceOfDifferentBytes: one wins whole, the others are refused, in new folders too.

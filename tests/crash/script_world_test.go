@@ -27,7 +27,6 @@ type script struct {
 	sink      scriptSink
 	set       handoff.Settings
 	processes map[string]*process
-	order     []string
 }
 
 // chunkMessage is a message and how often it was delivered.

@@ -154,8 +154,8 @@ func (g *gate) caller(r *http.Request) string {
 	p, ok := g.peers.of(r.RemoteAddr)
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if ok {
-		g.keys[key] = g.names[p.function]
+	if name := g.names[p.function]; ok && name != "" { // before connect nobody has a name
+		g.keys[key] = name
 	}
 	return g.keys[key]
 }

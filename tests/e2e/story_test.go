@@ -117,6 +117,9 @@ func (w *world) underFire(built <-chan error) {
 		&strike{function: "apply", call: "TransactWriteItems", skip: 5, after: true},
 		&strike{function: "apply", call: "TransactWriteItems", skip: 5},
 		&strike{function: "apply", call: "GET object", skip: 2},
+		&strike{function: "apply", call: "UpdateItem", skip: 1, after: true}, // the chunk is done, and nobody heard it
+		&strike{function: "apply", call: "PutItem"},                          // the page is settled, and not promoted
+		&strike{function: "apply", call: "PutItem", after: true},             // promoted, and nobody sends for the next page
 		&strike{function: "poll", call: "PUT object", after: true},
 		&strike{function: "poll", call: "TransactWriteItems", after: true},
 	)
@@ -124,7 +127,7 @@ func (w *world) underFire(built <-chan error) {
 	dead := func() bool {
 		return w.depth(w.outputs["ChunkDeadLettersUrl"]) > 0 && w.depth(w.outputs["PollDeadLettersUrl"]) > 0
 	}
-	w.until("the undefined stream's messages are dead letters", time.Minute, dead)
+	w.until("the undefined stream's messages are dead letters", 2*time.Minute, dead)
 	w.must(<-built)
 	deployed := make(chan error, 1)
 	go func() { deployed <- w.sam.Deploy(w.ctx, stackName, parameters()...) }()
@@ -148,13 +151,13 @@ func (w *world) underFire(built <-chan error) {
 
 // turn drives until page v is promoted. Nothing but redelivery and the sweep makes up for what died.
 func (w *world) turn(v handoff.Version) {
-	w.until(fmt.Sprintf("page %d is turned", v), 2*time.Minute, w.turned(v))
+	w.until(fmt.Sprintf("page %d is turned", v), 3*time.Minute, w.turned(v))
 }
 
 // turnTwice is turn, with the chunks of each page delivered once more while it is open.
 func (w *world) turnTwice(v handoff.Version) {
 	var seen handoff.Version
-	w.until(fmt.Sprintf("page %d is turned, with every message sent twice", v), 2*time.Minute, func() bool {
+	w.until(fmt.Sprintf("page %d is turned, with every message sent twice", v), 3*time.Minute, func() bool {
 		st := w.status(stream)
 		if st.Page != nil && st.Page.Version > seen {
 			seen = st.Page.Version
@@ -230,6 +233,9 @@ func (w *world) finish() {
 	w.gate.arm(
 		&strike{function: "apply", call: "TransactWriteItems", skip: 7, after: true},
 		&strike{function: "apply", call: "TransactWriteItems", skip: 3},
+		&strike{function: "apply", call: "BatchGetItem", skip: 9},
+		&strike{function: "apply", call: "SendMessageBatch"},
+		&strike{function: "poll", call: fetching},
 		&strike{function: "poll", call: "TransactWriteItems", skip: 1, after: true},
 	)
 	w.feed.publish(total)

@@ -174,10 +174,14 @@ func sampled(j job, n uint64) bool { return rank(j)%n == 0 }
 
 // outcomes are those to strike a call with.
 func outcomes(c fault.Call) []fault.Outcome {
+	out := c.Outcomes()
 	if all("TURNLEAF_SWEEP") {
-		return append(fault.Outcomes(), frozenLong)
+		out = fault.Outcomes()
 	}
-	return append(c.Outcomes(), frozenLong)
+	if c.Write || all("TURNLEAF_SWEEP") {
+		out = append(out, frozenWhile)
+	}
+	return append(out, frozenLong)
 }
 
 // report fails a test over what was wrong with a job, with its trace and the line that replays it.

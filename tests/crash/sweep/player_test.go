@@ -13,9 +13,15 @@ import (
 	"github.com/turnleaf/turnleaf/internal/handoff"
 )
 
-// frozenLong is Frozen, with everything done by others until nothing is left to do. Frozen alone lets one newer invocation of each
-// function finish.
-const frozenLong fault.Outcome = "frozen long"
+// Two more ways to be frozen. Frozen alone lets one newer invocation of each function finish; a while is a few steps of the story, another
+// number at each call; long is until the others have nothing left to do.
+const (
+	frozenWhile fault.Outcome = "frozen a while"
+	frozenLong  fault.Outcome = "frozen long"
+)
+
+// maxSteps bounds a run: the longest story takes some thirty steps.
+const maxSteps = 200
 
 // ports is one process's way to what outlives it.
 type ports struct {
@@ -52,7 +58,7 @@ type player struct {
 	faulty   actor
 	other    actor
 	inflight *delivery
-	deep     bool // how long the freeze under way lasts
+	rounds   int // how many steps the freeze under way lasts
 	// deadlines: contexts can end. Those that cannot cost a store much less.
 	deadlines bool
 	steps     int
@@ -112,10 +118,17 @@ func (p *player) next(c fault.Call) fault.Outcome {
 		return o
 	}
 	p.struck = append(p.struck, fault.Strike{Call: c, Outcome: o})
-	if p.deep = o == frozenLong; p.deep {
-		return fault.Frozen
+	switch o {
+	case fault.Frozen:
+		p.rounds = 1
+	case frozenWhile:
+		p.rounds = 2 + c.N%7
+	case frozenLong:
+		p.rounds = maxSteps
+	default:
+		return o
 	}
-	return o
+	return fault.Frozen
 }
 
 // play is the schedule, the queue and the operator, until nothing is left to do. Dead processes are restarted.
@@ -132,7 +145,7 @@ func (p *player) play() {
 			idle++
 			p.clock.advance(20 * time.Minute) // longer than any lease
 		}
-		if p.steps++; p.steps > 200 {
+		if p.steps++; p.steps > maxSteps {
 			p.failf("I10: no progress, the story never ends")
 			return
 		}
@@ -239,9 +252,9 @@ func (p *player) brokeOff(err error) bool {
 // freeze is what others do while a call waits. A call to an outside sink that sleeps longer than its claim may arrive late (a
 // non-guarantee of the README), so that one is short.
 func (p *player) freeze() {
-	deep := p.deep
+	rounds := p.rounds
 	if p.struck[len(p.struck)-1].Site == "call" {
-		deep = false
+		rounds = 1
 	} else {
 		p.clock.advance(5 * time.Minute) // every lease is over, and the message in flight is visible again
 		if d := p.inflight; d != nil {
@@ -251,19 +264,17 @@ func (p *player) freeze() {
 	}
 	p.watch.catchUp()
 	p.tell("  frozen")
-	for idle := 0; idle < 2; {
+	for idle := 0; idle < 2 && rounds > 0; rounds-- {
+		idle++
 		if p.step(&p.other) {
 			idle = 0
-		} else {
-			idle++
 		}
-		if !deep {
+		if p.steps++; p.steps > maxSteps {
+			p.failf("I10: no progress while a call was frozen")
 			break
 		}
-		p.clock.advance(5 * time.Minute)
-		if p.steps++; p.steps > 200 {
-			p.failf("I10: no progress while a call was frozen")
-			return
+		if rounds > 1 {
+			p.clock.advance(5 * time.Minute)
 		}
 	}
 	p.tell("  woken")

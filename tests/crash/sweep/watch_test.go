@@ -24,6 +24,7 @@ type watch struct {
 	effects  []effect // projection writes, in the order they took place
 	receipts map[handoff.ReceiptKey]handoff.Receipt
 	pages    map[handoff.Version][]content
+	tokens   map[handoff.Version]string // whose write opened each page
 	cp       handoff.Checkpoint
 	pending  []*settling
 	broken   []string
@@ -39,7 +40,7 @@ type watched struct {
 func newWatch(clean handoff.State, archive handoff.Archive) *watch {
 	return &watch{
 		clean: clean, archive: archive, receipts: map[handoff.ReceiptKey]handoff.Receipt{},
-		pages: map[handoff.Version][]content{}, onEffect: func(effect) {},
+		pages: map[handoff.Version][]content{}, tokens: map[handoff.Version]string{}, onEffect: func(effect) {},
 	}
 }
 
@@ -69,7 +70,7 @@ func (w *watch) load(ctx context.Context, s handoff.Stream) error {
 		if err != nil {
 			return err
 		}
-		w.pages[p.Version] = w.archived(dir)
+		w.pages[p.Version], w.tokens[p.Version] = w.archived(dir), p.Token
 	}
 	return nil
 }
@@ -109,10 +110,10 @@ func (w *watch) has(r handoff.Receipt) bool {
 
 func (w *watch) committed(tx handoff.Tx) {
 	if p := tx.PagePut; p != nil {
-		if _, twice := w.pages[p.Version]; twice {
+		if token, twice := w.tokens[p.Version]; twice && token != p.Token {
 			w.wrong("I8: page %d opened twice", p.Version)
 		}
-		w.pages[p.Version] = w.archived(*tx.Directory)
+		w.pages[p.Version], w.tokens[p.Version] = w.archived(*tx.Directory), p.Token
 	}
 	if tx.Receipt != nil {
 		w.settled(tx.Receipt.Put)

@@ -5,7 +5,8 @@
 //
 // The emulator is MiniStack 1.5.33 with AUTH=true: it checks signatures, and evaluates the roles' policies for every call of a function.
 // A proxy of the test (gate) stands between the functions and the emulator. It says that a call came over TLS, so that the policies that
-// ask for it hold, sees which process made which call, and ends that process at the moments that a test asks for.
+// ask for it hold, sees which process made which call, and ends that process at the moments that a test asks for. It finds processes in
+// /proc: this runs on Linux.
 //
 // What this leaves unproved, and why:
 //
@@ -13,9 +14,13 @@
 //   - a function's life of 30 seconds: it is 2 here, so that a message hidden by a dead process comes back in 12 seconds and not in 180.
 //     The order of all waits is kept, since each follows from it (internal/cloud, TestTiming).
 //   - memory limits, INIT, a frozen process between invocations, cold starts at scale.
-//   - TTL, PITR, lifecycle and EventInvokeConfig: MiniStack 1.5.33 takes them from a template without a word and drops them. The test
-//     reads everything back, and sets these by hand, so that what is shown is the service's API and not the template's effect.
+//   - TTL, PITR, lifecycle, EventInvokeConfig and RecursiveLoop: MiniStack 1.5.33 takes them from a template without a word and drops
+//     them. The test reads everything back, and sets these by hand, so that what is shown is the service's API and not the template's
+//     effect. tests/template looks at the template itself.
+//   - numbers of the event source mappings: the emulator keeps a parameter's as text, and deploy.Mend puts them right (localstack/README.md).
+//   - deploying while functions run: the emulator ends their processes, AWS lets them finish.
 //   - alarms going off, the dashboard, subscriptions: they are created, nothing here evaluates them.
-//   - IAM as AWS evaluates it: the emulator's own evaluation is close and is not AWS. KMS keys, VPC and JWT authorizers are not deployed.
+//   - IAM as AWS evaluates it: the emulator's own evaluation is close and is not AWS, and three of its gaps are filled in the roles
+//     (roles_test.go). KMS keys, VPC and JWT authorizers are not deployed.
 //   - TransactionConflict, throttles and partial batches of DynamoDB: no emulator makes any; tests/aws injects them.
 package e2e

@@ -204,10 +204,25 @@ func (g *gate) counts(of *map[string]int) map[string]int {
 	return maps.Clone(*of)
 }
 
+// promoting names apply's write of a checkpoint: only a promote makes one.
+const promoting = "PutItem CHECKPOINT"
+
+func writesCheckpoint(r *http.Request) bool {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return false // a caller that went away
+	}
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	return bytes.Contains(body, []byte(`{"S":"CHECKPOINT"}`))
+}
+
 // callOf names what a request asks for: the operation, or what is done to an object.
 func callOf(r *http.Request) string {
 	if target := r.Header.Get("X-Amz-Target"); target != "" {
 		_, op, _ := strings.Cut(target, ".")
+		if op == "PutItem" && writesCheckpoint(r) {
+			op = promoting
+		}
 		return op
 	}
 	if r.URL.Query().Has("list-type") {

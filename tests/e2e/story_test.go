@@ -118,8 +118,8 @@ func (w *world) underFire(built <-chan error) {
 		&strike{function: "apply", call: "TransactWriteItems", skip: 5},
 		&strike{function: "apply", call: "GET object", skip: 2},
 		&strike{function: "apply", call: "UpdateItem", skip: 1, after: true}, // the chunk is done, and nobody heard it
-		&strike{function: "apply", call: "PutItem"},                          // the page is settled, and not promoted
-		&strike{function: "apply", call: "PutItem", after: true},             // promoted, and nobody sends for the next page
+		&strike{function: "apply", call: promoting},                          // the page is settled, and not promoted
+		&strike{function: "apply", call: promoting, after: true},             // promoted, and nobody sends for the next page
 		&strike{function: "poll", call: "PUT object", after: true},
 		&strike{function: "poll", call: "TransactWriteItems", after: true},
 	)

@@ -23,13 +23,16 @@ type Mutant struct {
 	Equivalent string
 }
 
+// SuiteOf names a test package of the module, and with Run some of its tests alone.
+type SuiteOf struct{ Package, Run string }
+
 // List is the mutants of some packages, and the test packages that must kill them.
 type List struct {
 	Name string
-	// Suites are test packages of the module, tried in order until one kills: the fast ones first.
-	Suites []string
+	// Suites are tried in order until one kills: the fast ones first.
+	Suites []SuiteOf
 	// More are suites that only a full run tries on what is left.
-	More    []string
+	More    []SuiteOf
 	Mutants []Mutant
 	hints   map[string]hint // mutant → what killed it the last time
 }
@@ -65,8 +68,8 @@ func Names() []string {
 
 // Parse reads a list. A line that begins with # is a comment; the others are
 //
-//	suite PACKAGE              a test package, from the root of the module
-//	more PACKAGE               one that only a full run tries
+//	suite PACKAGE [RUN]        a test package, from the root of the module; RUN as in go test -run
+//	more PACKAGE [RUN]         one that only a full run tries
 //	file PATH                  the file of the mutants that follow
 //	NAME: guard in words       begins a mutant
 //	    equivalent: reason     it is not run
@@ -108,9 +111,9 @@ func (p *reader) line(line string) error {
 	}
 	switch {
 	case word == "suite":
-		p.list.Suites = append(p.list.Suites, rest)
+		p.list.Suites = append(p.list.Suites, suiteOf(rest))
 	case word == "more":
-		p.list.More = append(p.list.More, rest)
+		p.list.More = append(p.list.More, suiteOf(rest))
 	case word == "file":
 		p.file = rest
 	case strings.HasSuffix(word, ":") && p.file != "" && rest != "":
@@ -124,6 +127,11 @@ func (p *reader) line(line string) error {
 		return fmt.Errorf("not understood: %q", body)
 	}
 	return nil
+}
+
+func suiteOf(words string) SuiteOf {
+	pkg, run, _ := strings.Cut(words, " ")
+	return SuiteOf{pkg, run}
 }
 
 // part is an indented line: a piece of the mutant that has begun.

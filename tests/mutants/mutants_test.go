@@ -3,6 +3,7 @@ package mutants_test
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -55,6 +56,7 @@ func tryList(t *testing.T, name string) {
 
 const sample = `# a comment
 suite ./a/suite
+suite ./a/suite ^TestIt$
 more ./another
 
 file a/a.go
@@ -76,7 +78,8 @@ func TestParse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(l.Suites) != 1 || l.Suites[0] != "./a/suite" || len(l.More) != 1 || len(l.Mutants) != 2 {
+	suites := []mutants.SuiteOf{{Package: "./a/suite"}, {Package: "./a/suite", Run: "^TestIt$"}}
+	if !slices.Equal(l.Suites, suites) || !slices.Equal(l.More, []mutants.SuiteOf{{Package: "./another"}}) || len(l.Mutants) != 2 {
 		t.Fatalf("%+v", l)
 	}
 	want := mutants.Mutant{

@@ -6,46 +6,48 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
+	"sync"
 )
 
 // Lab is a list made ready: its mutants compiled into its suites.
 type Lab struct {
-	List   List
-	suites []*Suite
-	dir    string
+	List    List
+	root    string
+	dir     string
+	overlay string
+	suites  []*Suite
+	more    func() ([]*Suite, error) // compiled when a mutant first asks for them; nil gives none
 }
 
-// Open compiles a list's suites; full brings those that only a full run tries too. Close removes what it wrote.
+// Open compiles a list's suites; full gives what survives them to those as well that only a full run tries. Close removes what it wrote.
 func Open(ctx context.Context, root string, l List, full bool) (*Lab, error) {
 	dir, err := os.MkdirTemp("", "turnleaf-mutants-")
 	if err != nil {
 		return nil, fmt.Errorf("open list %s: %w", l.Name, err)
 	}
-	lab := &Lab{List: l, dir: dir}
-	if err := lab.build(ctx, root, full); err != nil {
+	lab := &Lab{List: l, root: root, dir: dir}
+	if lab.overlay, err = Patch(root, dir, l); err == nil {
+		lab.suites, err = lab.build(ctx, l.Suites)
+	}
+	if err != nil {
 		return nil, errors.Join(fmt.Errorf("open list %s: %w", l.Name, err), lab.Close())
+	}
+	if full {
+		lab.more = sync.OnceValues(func() ([]*Suite, error) { return lab.build(ctx, l.More) })
 	}
 	return lab, nil
 }
 
-func (l *Lab) build(ctx context.Context, root string, full bool) error {
-	overlay, err := Patch(root, l.dir, l.List)
-	if err != nil {
-		return err
-	}
-	packages := slices.Clone(l.List.Suites)
-	if full {
-		packages = append(packages, l.List.More...)
-	}
-	for _, pkg := range packages {
-		s, err := Build(ctx, root, l.dir, overlay, pkg)
+func (l *Lab) build(ctx context.Context, of []SuiteOf) ([]*Suite, error) {
+	var suites []*Suite
+	for _, one := range of {
+		s, err := Build(ctx, l.root, l.dir, l.overlay, one)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		l.suites = append(l.suites, s)
+		suites = append(suites, s)
 	}
-	return nil
+	return suites, nil
 }
 
 // Close removes the copies and binaries.
@@ -65,7 +67,19 @@ func (l *Lab) Try(ctx context.Context, m Mutant) (Killer, error) {
 			}
 		}
 	}
-	for _, s := range l.suites {
+	k, err := runAll(ctx, l.suites, m)
+	if !k.None() || err != nil || l.more == nil {
+		return k, err
+	}
+	more, err := l.more()
+	if err != nil {
+		return Killer{}, err
+	}
+	return runAll(ctx, more, m)
+}
+
+func runAll(ctx context.Context, suites []*Suite, m Mutant) (Killer, error) {
+	for _, s := range suites {
 		if k, err := s.Run(ctx, m.Name); !k.None() || err != nil {
 			k.suite = s.Package
 			return k, err

@@ -21,16 +21,17 @@ const hintTime = 5 * time.Second
 
 // Suite is one test package, compiled with the mutants of a list in it.
 type Suite struct {
-	Package string // as go test names it: ./tests/mutants/protocol
+	SuiteOf
 	binary  string
 	folder  string // where its tests expect to run
 	took    time.Duration
 }
 
 // Build compiles a test package under an overlay and runs it once as the original: a suite that fails by itself kills nothing.
-func Build(ctx context.Context, root, dir, overlay, pkg string) (*Suite, error) {
+func Build(ctx context.Context, root, dir, overlay string, of SuiteOf) (*Suite, error) {
+	pkg := of.Package
 	s := &Suite{
-		Package: pkg, folder: filepath.Join(root, filepath.FromSlash(pkg)),
+		SuiteOf: of, folder: filepath.Join(root, filepath.FromSlash(pkg)),
 		binary: filepath.Join(dir, strings.Trim(strings.ReplaceAll(pkg, "/", "_"), "._")+".test"),
 	}
 	cmd := exec.CommandContext(ctx, "go", "test", "-c", "-vet=off", "-overlay", overlay, "-o", s.binary, pkg)
@@ -74,6 +75,9 @@ func (s *Suite) Run(ctx context.Context, name string) (Killer, error) {
 	limit := max(killTime, 4*s.took)
 	if name == "" {
 		limit = 10 * time.Minute
+	}
+	if s.SuiteOf.Run != "" {
+		return s.run(ctx, name, limit, "-test.run", s.SuiteOf.Run)
 	}
 	return s.run(ctx, name, limit)
 }

@@ -101,7 +101,7 @@ func cloudOutcomes(c fault.Call) []fault.Outcome {
 	if c.Site == "ask" || c.Site == "call" {
 		return c.Outcomes()
 	}
-	return append(awsfault.Outcomes(c.Site), frozenLong)
+	return append(awsfault.Outcomes(c.Site), frozenWhile, frozenLong)
 }
 
 // onCloud plays a job on tables, queues and a folder of its own. The SDK tries once or thrice, by the job: what its retry heals the adapters

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/turnleaf/turnleaf/internal/fault"
@@ -53,6 +54,7 @@ type player struct {
 	choose func(fault.Call) fault.Outcome
 	tell   func(format string, args ...any) // the trace; may be silent
 
+	mu       sync.Mutex
 	onCrash  func(fault.Strike) // what a crash does besides
 	life     *fault.Process
 	faulty   actor
@@ -110,6 +112,8 @@ func (t teller) Observe(_ context.Context, o handoff.Observation) {
 
 // next counts the call over all lives and asks what becomes of it.
 func (p *player) next(c fault.Call) fault.Outcome {
+	p.mu.Lock() // a store may make several calls at once
+	defer p.mu.Unlock()
 	c.N = len(p.calls) + 1
 	p.calls = append(p.calls, c)
 	o := p.choose(c)
@@ -252,8 +256,10 @@ func (p *player) brokeOff(err error) bool {
 // freeze is what others do while a call waits. A call to an outside sink that sleeps longer than its claim may arrive late (a
 // non-guarantee of the README), so that one is short.
 func (p *player) freeze() {
-	rounds := p.rounds
-	if p.struck[len(p.struck)-1].Site == "call" {
+	p.mu.Lock()
+	rounds, site := p.rounds, p.struck[len(p.struck)-1].Site
+	p.mu.Unlock()
+	if site == "call" {
 		rounds = 1
 	} else {
 		p.clock.advance(5 * time.Minute) // every lease is over, and the message in flight is visible again
@@ -262,7 +268,6 @@ func (p *player) freeze() {
 			p.inflight = nil
 		}
 	}
-	p.watch.catchUp()
 	p.tell("  frozen")
 	for idle := 0; idle < 2 && rounds > 0; rounds-- {
 		idle++

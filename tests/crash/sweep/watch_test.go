@@ -80,6 +80,7 @@ func (w *watch) wrong(format string, args ...any) {
 }
 
 func (w watched) Commit(ctx context.Context, tx handoff.Tx) error {
+	w.catchUp()
 	err := w.State.Commit(ctx, tx)
 	if err == nil || w.landed(tx) {
 		w.committed(tx)
@@ -186,6 +187,7 @@ type settling struct {
 }
 
 func (w watched) Settle(ctx context.Context, s handoff.Stream, items []handoff.Settlement) []handoff.SettleResult {
+	w.catchUp()
 	under := &settling{items, make([]bool, len(items))}
 	w.pending = append(w.pending, under)
 	out := w.State.Settle(ctx, s, items)
@@ -198,7 +200,8 @@ func (w watched) Settle(ctx context.Context, s handoff.Stream, items []handoff.S
 	return out
 }
 
-// catchUp sees what is done of every Settle under way, before others go on: a call may freeze in the middle of one.
+// catchUp sees what is done of every Settle under way, before anybody writes more: a call may freeze in the middle of one, while the store
+// goes on with the rest of it.
 func (w *watch) catchUp() {
 	for _, under := range w.pending {
 		for i, item := range under.items {

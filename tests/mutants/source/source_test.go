@@ -59,7 +59,10 @@ func TestUnreadableIsNoEmptyPage(t *testing.T) {
 	for name, body := range map[string]string{"html": "<html>back soon</html>", "cut": `{"data":[{"id":1}`} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := serve(t, body, func(d *streamdef.Definition) { d.Source.Success, d.Source.Events = "status == 200", "body == null ? [] : body.data" })
+			s := serve(t, body, func(d *streamdef.Definition) {
+				d.Source.Success, d.Source.Events = "status == 200", "body == null ? [] : body.data"
+				d.Source.Cursor.Token = "body == null ? null : body.next"
+			})
 			if r := s.Read(ask(t, s)); r.Kind != handoff.ReadUnreadable {
 				t.Errorf("read as %s with %d events", r.Kind, len(r.Events))
 			}

@@ -1,6 +1,7 @@
 package handofftest
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -115,6 +116,7 @@ func listCases() []testCase {
 		{"Pages", listPages},
 		{"Audits", listAudits},
 		{"Streams", listStreams},
+		{"MarkOfNoListing", markOfNoListing},
 	}
 }
 
@@ -226,4 +228,22 @@ func (r *rig) on(s handoff.Stream) *rig { return &rig{r.T, r.ctx, r.state, s} }
 // sub runs a subtest on a stream of its own.
 func (r *rig) sub(name string, run func(*rig)) {
 	r.Run(name, func(t *testing.T) { run(&rig{t, t.Context(), r.state, handoff.Stream(t.Name())}) })
+}
+
+// markOfNoListing: a mark comes out of a request, so it may be anything; one that no listing gave is the caller's fault.
+func markOfNoListing(r *rig) {
+	r.put(r.heldOf(key("e"), handoff.Held, 1))
+	for name, list := range map[string]func(after string) error{
+		"holds":     func(after string) error { _, _, err := r.state.HeldReceipts(r.ctx, r.stream, after, 1); return err },
+		"receipts":  func(after string) error { _, _, err := r.state.ListReceipts(r.ctx, r.stream, after, 1); return err },
+		"documents": func(after string) error { _, _, err := r.state.ListDocs(r.ctx, r.stream, after, 1); return err },
+		"audits":    func(after string) error { _, _, err := r.state.Audits(r.ctx, r.stream, after, 1); return err },
+	} {
+		for _, mark := range []string{"x", `{`, `[1]`} {
+			var invalid *handoff.InvalidError
+			if err := list(mark); !errors.As(err, &invalid) {
+				r.Errorf("%s behind the mark %q: got %v, want an InvalidError", name, mark, err)
+			}
+		}
+	}
 }

@@ -80,7 +80,15 @@ func (r *rig) is(err, want error) {
 	}
 }
 
-func (r *rig) refused(err error)  { r.Helper(); r.is(err, handoff.ErrRefused) }
+// refused: and nothing else: an error that is unknown too would be tried again by one caller and given up by another.
+func (r *rig) refused(err error) {
+	r.Helper()
+	r.is(err, handoff.ErrRefused)
+	if errors.Is(err, handoff.ErrUnknown) {
+		r.Fatalf("got %v: refused, and unknown as well", err)
+	}
+}
+
 func (r *rig) notFound(err error) { r.Helper(); r.is(err, handoff.ErrNotFound) }
 
 // commit makes tx, again while its outcome is unknown.

@@ -22,9 +22,9 @@ const hintTime = 5 * time.Second
 // Suite is one test package, compiled with the mutants of a list in it.
 type Suite struct {
 	SuiteOf
-	binary  string
-	folder  string // where its tests expect to run
-	took    time.Duration
+	binary string
+	folder string // where its tests expect to run
+	took   time.Duration
 }
 
 // Build compiles a test package under an overlay and runs it once as the original: a suite that fails by itself kills nothing.

@@ -33,6 +33,7 @@ type leaf struct {
 	applied   handoff.Position // when it opened
 	floor     handoff.Position
 	disorder  bool // its positions go backwards: somebody accepted that
+	tied      bool // two of its events stand at one position: shared, by declaration or because somebody accepted that
 	abandoned bool
 	lost      bool
 }

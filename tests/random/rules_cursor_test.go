@@ -148,7 +148,7 @@ func (m *model) position(old, put handoff.Checkpoint, kind handoff.DecisionKind)
 			continue
 		}
 		seen = seen || at.Equal(is)
-		strict := m.w.set.Order != orderShared || below(at, is)
+		strict := m.w.set.Order != orderShared && !l.tied || below(at, is)
 		if below(was, at) && strict && !o.second && !m.terminal(o.content) && !m.conflicting(o.content) {
 			m.fail("I2", "the applied position is %s, and event %s at %s is %s", is, o.id, at, m.status(o.content))
 		}

@@ -69,7 +69,7 @@ func (m *model) sorted(l *leaf) {
 		if o.bad || o.second || o.pos.IsZero() {
 			continue
 		}
-		l.disorder = l.disorder || below(o.pos, before)
+		l.disorder, l.tied = l.disorder || below(o.pos, before), l.tied || o.pos.Equal(before)
 		before = o.pos
 		_, known := m.receipts[handoff.ReceiptKey{EventID: o.id}]
 		passed := below(o.pos, l.applied) || m.w.set.Order != orderShared && o.pos.Equal(l.applied)

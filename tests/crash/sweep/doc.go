@@ -3,7 +3,7 @@
 // end must be what it is without a fault.
 //
 //   - TURNLEAF_SWEEP=all strikes every call with every outcome, also on AWS, and also with those that are the same at a port.
-//   - TURNLEAF_PAIRS=all plays every pair, not a tenth.
+//   - TURNLEAF_PAIRS=all plays every pair, not a sample.
 //   - TURNLEAF_SEED=n chooses another sample.
 //   - TURNLEAF_REPLAY="story/effect 12 crash after, 17 error before" plays one run and tells all of it.
 package sweep

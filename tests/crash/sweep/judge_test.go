@@ -15,6 +15,9 @@ import (
 func (p *player) judge() []string {
 	p.wrong = append(p.wrong, p.watch.broken...)
 	found, err := p.other.engine.CheckInvariants(p.ctx, p.stream)
+	for p.broke < maxSteps && p.brokeOff(err) {
+		found, err = p.other.engine.CheckInvariants(p.ctx, p.stream)
+	}
 	p.sane(err)
 	for _, v := range found {
 		p.failf("%s broken at version %d, event %s: %s", v.Invariant, v.Version, v.EventID, v.Detail)

@@ -351,7 +351,7 @@ func (p *player) decide(a *actor, d handoff.Decision) (moved bool) {
 }
 
 func (p *player) sane(err error) {
-	if err != nil {
+	if err != nil && !p.brokeOff(err) {
 		p.failf("the world outside failed: %v", err)
 	}
 }

@@ -1,8 +1,9 @@
 // Command report tries every mutant of every list, or of the lists named as arguments, and prints a table of guard, mutant and the
 // test that killed it. It fails if one survives.
 //
-//	report [-only REGEXP] [-update] [LIST ...]
+//	report [-only REGEXP] [-quick] [-update] [LIST ...]
 //
+// With -quick what survives a list's suites is not given to those that are tried last.
 // With -update it notes which test killed each mutant, so that the next run, and `go test ./tests/mutants`, try that one first.
 package main
 
@@ -24,37 +25,48 @@ import (
 // workers is how many runs go on at once.
 const workers = 2
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
+// options are the flags.
+type options struct {
+	only          *regexp.Regexp
+	quick, update bool
+	lists         []string
+}
+
+func parse() (o options, err error) {
 	only := flag.String("only", "", "try only the mutants whose name matches this expression")
-	update := flag.Bool("update", false, "note which test killed each mutant")
+	flag.BoolVar(&o.quick, "quick", false, "leave out the suites that are tried last")
+	flag.BoolVar(&o.update, "update", false, "note which test killed each mutant")
 	flag.Parse()
-	wanted, err := regexp.Compile(*only)
+	if o.lists = flag.Args(); len(o.lists) == 0 {
+		o.lists = mutants.Names()
+	}
+	o.only, err = regexp.Compile(*only)
+	return o, err
+}
+
+func main() {
+	o, err := parse()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "mutants: -only:", err)
-		os.Exit(2) //nolint:gocritic // nothing has begun that stop would end
+		os.Exit(2)
 	}
-	names := flag.Args()
-	if len(names) == 0 {
-		names = mutants.Names()
-	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	failed := false
-	for _, name := range names {
-		ok, err := run(ctx, name, wanted, *update)
+	for _, name := range o.lists {
+		ok, err := run(ctx, name, o)
 		if err != nil {
 			fmt.Fprintln(os.Stderr, "mutants:", err)
 		}
 		failed = failed || err != nil || !ok
 	}
+	stop()
 	if failed {
-		stop()
 		os.Exit(1)
 	}
 }
 
 // run tries one list; ok is false if a mutant survived.
-func run(ctx context.Context, name string, wanted *regexp.Regexp, update bool) (ok bool, err error) {
+func run(ctx context.Context, name string, o options) (ok bool, err error) {
 	l, err := mutants.Load(name)
 	if err != nil {
 		return false, err
@@ -64,23 +76,23 @@ func run(ctx context.Context, name string, wanted *regexp.Regexp, update bool) (
 		return false, err
 	}
 	began := time.Now()
-	lab, err := mutants.Open(ctx, root, l, true)
+	lab, err := mutants.Open(ctx, root, l, !o.quick)
 	if err != nil {
 		return false, err
 	}
 	defer func() { _ = lab.Close() }() // what is left lies in the system's folder for such things
-	all := l
-	l.Mutants = slices.DeleteFunc(slices.Clone(l.Mutants), func(m mutants.Mutant) bool { return !wanted.MatchString(m.Name) })
-	killers, err := tryAll(ctx, lab, l.Mutants)
+	wanted := l
+	wanted.Mutants = slices.DeleteFunc(slices.Clone(l.Mutants), func(m mutants.Mutant) bool { return !o.only.MatchString(m.Name) })
+	killers, err := tryAll(ctx, lab, wanted.Mutants)
 	if err != nil {
 		return false, err
 	}
-	if update {
-		if err := mutants.SaveHints(root, all, killers); err != nil {
+	if o.update {
+		if err := mutants.SaveHints(root, l, killers); err != nil {
 			return false, err
 		}
 	}
-	return table(l, killers, time.Since(began)), nil
+	return table(wanted, killers, time.Since(began)), nil
 }
 
 // tryAll says who killed each mutant.
@@ -100,6 +112,9 @@ func tryAll(ctx context.Context, lab *mutants.Lab, all []mutants.Mutant) (map[st
 			mu.Lock()
 			defer mu.Unlock()
 			killers[m.Name], failed = k, errors.Join(failed, err)
+			if k.None() {
+				fmt.Fprintf(os.Stderr, "%s survived\n", m.Name) // now: the rest may take long
+			}
 		})
 	}
 	running.Wait()

@@ -4,7 +4,7 @@
 
 test-e2e: build .venv/.turnleaf .venv-sam/.turnleaf $(COUNT) ## Deploy the template to an emulated cloud and consume a feed there while functions are killed
 	$(call need,git,the test deploys a copy of what git knows)
-	@TURNLEAF_BIN='$(CURDIR)/bin/turnleaf' go test -count=1 -timeout 10m -json ./tests/e2e | $(COUNT) -v -name e2e
+	@TURNLEAF_BIN='$(CURDIR)/bin/turnleaf' go test -count=1 -timeout 15m -json ./tests/e2e | $(COUNT) -v -name e2e
 
 local-cloud: build .venv/.turnleaf .venv-sam/.turnleaf ## Deploy to an emulated cloud on this machine, with the demo's feed, until Ctrl-C (PORT, or ENDPOINT of a running one)
 	@go build -buildvcs=false -o $(BUILD)/bin/local-cloud ./localstack/cloud

@@ -303,3 +303,21 @@ func TestSchemaAndVersionAreJSON(t *testing.T) {
 		}
 	}
 }
+
+// A command that a person is told to run says which stack again; a copied hint must not work on another.
+func TestHintsNameTheStack(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		d    deployed
+		want string
+	}{
+		{deployed{}, "turnleaf poll orders"},
+		{deployed{Stack: "prod"}, "turnleaf poll orders --stack prod"},
+		{deployed{StreamsTable: "s", ChunkQueue: "http://q"}, "turnleaf poll orders --streams-table s --chunk-queue http://q"},
+	} {
+		s := &session{host: host{command: "turnleaf"}, globals: globals{Data: defaultData, deployed: c.d}}
+		if got := s.hints().Line("poll", "orders"); got != c.want {
+			t.Errorf("got %q, want %q", got, c.want)
+		}
+	}
+}

@@ -66,6 +66,7 @@ func (s *session) hints() local.Hints {
 	if s.Data != defaultData {
 		h.Flags = append(h.Flags, "--data", s.Data)
 	}
+	h.Flags = append(h.Flags, s.deployed.flags()...)
 	return h
 }
 

@@ -32,6 +32,19 @@ type deployed struct {
 // given reports that the command line or the environment names a deployed stack.
 func (d deployed) given() bool { return d != deployed{} }
 
+// flags name the same stack again, for commands that people are told to run.
+func (d deployed) flags() (flags []string) {
+	for _, f := range []struct{ name, value string }{
+		{"--stack", d.Stack}, {"--streams-table", d.StreamsTable}, {"--receipts-table", d.ReceiptsTable}, {"--projections-table", d.ProjectionsTable},
+		{"--bucket", d.Bucket}, {"--prefix", d.Prefix}, {"--chunk-queue", d.ChunkQueue}, {"--poll-queue", d.PollQueue},
+	} {
+		if f.value != "" {
+			flags = append(flags, f.name, f.value)
+		}
+	}
+	return flags
+}
+
 // outputs are the stack's outputs, as the template names them, and the variables they stand for.
 var outputs = map[string]string{
 	"StreamsTable": "TURNLEAF_STREAMS_TABLE", "ReceiptsTable": "TURNLEAF_RECEIPTS_TABLE", "ProjectionsTable": "TURNLEAF_PROJECTIONS_TABLE",

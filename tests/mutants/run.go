@@ -80,7 +80,7 @@ func (l *Lab) Try(ctx context.Context, m Mutant) (Killer, error) {
 
 func runAll(ctx context.Context, suites []*Suite, m Mutant) (Killer, error) {
 	for _, s := range suites {
-		if k, err := s.Run(ctx, m.Name); !k.None() || err != nil {
+		if k, err := s.Confirmed(ctx, m.Name); !k.None() || err != nil {
 			k.suite = s.Package
 			return k, err
 		}

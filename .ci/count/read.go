@@ -68,10 +68,17 @@ func (r *reader) line(line string) {
 
 func (r *reader) output(k key, text string) {
 	if r.live {
-		fmt.Fprint(r.w, text)
+		if !routine(text) {
+			fmt.Fprint(r.w, text)
+		}
 		return
 	}
 	r.text[k] = append(r.text[k], text)
+}
+
+// routine is what go test says of every test, and nobody reads.
+func routine(text string) bool {
+	return strings.HasPrefix(text, "=== ") || strings.HasPrefix(strings.TrimLeft(text, " "), "--- PASS: ")
 }
 
 // end prints what is to be known of a test or package that ended.

@@ -66,3 +66,20 @@ func TestKeptCountsAddUp(t *testing.T) {
 		t.Error("added up a run that left no counts")
 	}
 }
+
+// Live, what a test logs is shown as it comes, and what go test says of every test is not.
+func TestLiveLeavesOutTheRoutine(t *testing.T) {
+	t.Parallel()
+	var out strings.Builder
+	give := `{"Action":"output","Package":"p","Test":"A","Output":"=== RUN   A\n"}
+{"Action":"output","Package":"p","Test":"A","Output":"    a_test.go:7: 12 runs\n"}
+{"Action":"output","Package":"p","Test":"A","Output":"    --- PASS: A/b (0.00s)\n"}
+{"Action":"output","Package":"p","Test":"A","Output":"--- FAIL: A (0.00s)\n"}
+`
+	if _, err := read(strings.NewReader(give), &out, true); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := out.String(), "    a_test.go:7: 12 runs\n--- FAIL: A (0.00s)\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}

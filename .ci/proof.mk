@@ -3,7 +3,7 @@
 .PHONY: test-crash soak mutants model
 
 test-crash: .venv/.turnleaf $(COUNT) ## Crash everywhere, schedule at random, explore the model, remove the protocol's guards
-	@go test -count=1 -timeout 15m -json ./tests/crash/... ./tests/random/... ./tests/model/... ./tests/mutants/... | $(COUNT) -v -name crash
+	@go test -count=1 -timeout 30m -json ./tests/crash/... ./tests/random/... ./tests/model/... ./tests/mutants/... | $(COUNT) -v -name crash
 
 soak: .venv/.turnleaf ## All pairs of faults, every outcome on the emulator, RUNS random schedules (default 50,000) from SEED
 	@TURNLEAF_PAIRS=all TURNLEAF_SWEEP=all go test -count=1 -timeout 6h -v ./tests/crash/sweep

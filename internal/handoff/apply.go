@@ -34,6 +34,7 @@ type application struct {
 	wait   time.Time // the earliest wait that this delivery wrote
 	failed error     // the first write whose outcome stayed unknown
 	late   bool      // stopped before the deadline
+	faded  bool      // receipts of this page may have expired: that there is none proves nothing
 }
 
 // Apply works on one delivery of one chunk: lane heads first, then down each lane, each event settled atomically with its effect,
@@ -79,6 +80,7 @@ func (a *application) deliver(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	a.faded = a.Engine.faded(a.page, dir, a.b.Contract)
 	return a.counted(ctx, events)
 }
 

@@ -12,10 +12,10 @@ import (
 func (e *Engine) closePage(ctx context.Context, b Binding, cp Checkpoint) (Checkpoint, error) {
 	v := cp.Closing
 	tx := Tx{}
-	_, err := e.State.Page(ctx, b.Stream, v)
+	page, err := e.State.Page(ctx, b.Stream, v)
 	switch {
 	case err == nil:
-		if err := e.supersedePage(ctx, b, v); err != nil {
+		if err := e.supersedePage(ctx, b, page); err != nil {
 			return cp, fmt.Errorf("close version %d: %w", v, err)
 		}
 		tx.PageMark = &PageMark{Version: v, Abandoned: true, ExpiresAt: e.expiry()}
@@ -35,11 +35,13 @@ func (e *Engine) closePage(ctx context.Context, b Binding, cp Checkpoint) (Check
 	return after, err
 }
 
-func (e *Engine) supersedePage(ctx context.Context, b Binding, v Version) error {
+func (e *Engine) supersedePage(ctx context.Context, b Binding, page Page) error {
+	v := page.Version
 	dir, err := e.State.Directory(ctx, b.Stream, v)
 	if err != nil {
 		return err
 	}
+	faded := e.faded(page, dir, b.Contract)
 	for k := range dir.Chunks {
 		events, err := e.chunkOrRebuild(ctx, b, dir, k)
 		if err != nil {
@@ -47,7 +49,7 @@ func (e *Engine) supersedePage(ctx context.Context, b Binding, v Version) error 
 		}
 		for start := 0; start < len(events); start += lookupBatch {
 			part := events[start:min(start+lookupBatch, len(events))]
-			if err := e.supersede(ctx, b.Settings, v, k, part); err != nil {
+			if err := e.supersede(ctx, b.Settings, passedChunk{v, k, faded}, part); err != nil {
 				return err
 			}
 		}
@@ -56,10 +58,10 @@ func (e *Engine) supersedePage(ctx context.Context, b Binding, v Version) error 
 }
 
 // supersede gives every event that is not terminal a receipt that says so. An attempt is never superseded: its event stays, or
-// becomes, held as ambiguous.
-func (e *Engine) supersede(ctx context.Context, s Settings, v Version, chunk int, events []Event) error {
+// becomes, held as ambiguous. Where receipts may have expired, an event without one may have been applied: it is held, not superseded.
+func (e *Engine) supersede(ctx context.Context, s Settings, p passedChunk, events []Event) error {
 	for range casTries {
-		items, err := e.supersessions(ctx, s, v, chunk, events)
+		items, err := e.supersessions(ctx, s, p, events)
 		if err != nil || len(items) == 0 {
 			return err
 		}
@@ -77,8 +79,15 @@ func (e *Engine) supersede(ctx context.Context, s Settings, v Version, chunk int
 	return fmt.Errorf("receipts are contended: %w", ErrUnknown)
 }
 
+// passedChunk is a chunk of a page that a reset passed.
+type passedChunk struct {
+	v     Version
+	chunk int
+	faded bool
+}
+
 // supersessions reads what stands and gives the writes that are still needed.
-func (e *Engine) supersessions(ctx context.Context, s Settings, v Version, chunk int, events []Event) ([]Settlement, error) {
+func (e *Engine) supersessions(ctx context.Context, s Settings, p passedChunk, events []Event) ([]Settlement, error) {
 	var keys []ReceiptKey
 	for _, ev := range events {
 		keys = append(keys, ev.Key(), ev.conflictKey())
@@ -95,13 +104,16 @@ func (e *Engine) supersessions(ctx context.Context, s Settings, v Version, chunk
 			key = ev.conflictKey()
 			own, ok = found[key]
 		}
-		put := e.receiptFor(s, ev, v, chunk, key)
+		put := e.receiptFor(s, ev, p.v, p.chunk, key)
 		put.By, put.Outcome, put.HeldAt = "close", Superseded, e.now()
 		switch {
 		case !ok:
+			if p.faded {
+				put.Outcome, put.Reason, put.Detail = Held, HoldReceiptExpired, fadedDetail
+			}
 			items = append(items, Settlement{ReceiptWrite: ReceiptWrite{If: Guard{Absent: true}, Put: put}})
 			continue
-		case !supersedable(own, ev, v):
+		case !supersedable(own, ev, p.v):
 			continue
 		case own.Digest == ev.Digest:
 			put.Reason, put.Detail, put.Error, put.Attempts, put.Attempt = own.Reason, own.Detail, own.Error, own.Attempts, own.Attempt
@@ -129,7 +141,7 @@ func supersedable(own Receipt, ev Event, v Version) bool {
 	case own.Digest != ev.Digest: // another content holds the slot: an apply of page v stops there by itself
 		return false
 	}
-	return !(own.Outcome == Held && own.Attempt != nil)
+	return !(own.Outcome == Held && (own.Attempt != nil || own.Reason == HoldReceiptExpired))
 }
 
 // receiptFor is a fresh receipt of an event on page v, without an outcome yet.

@@ -154,6 +154,7 @@ func (a *application) holdsFor(ev Event, old *Receipt) (HoldReason, string) {
 	}{
 		{ev.Invalid != "", HoldInvalidEvent, ev.Invalid},
 		{ev.Unproven, HoldReceiptExpired, "it lies below the applied position and its receipt may have expired"},
+		{old == nil && a.faded, HoldReceiptExpired, fadedDetail},
 		{ev.Late && !a.b.Contract.ApplyLate, HoldLate, "it lies below the applied position and was never seen"},
 		{old == nil && a.redone && a.outside() && a.page.EffectHash != a.b.Settings.Effect, HoldEffectChanged,
 			"the effect was changed after its page opened, and an earlier delivery may have called it"},

@@ -17,6 +17,11 @@ func commitCases() []testCase {
 			_, err := r.state.Page(r.ctx, r.stream, 1)
 			r.notFound(err)
 		}},
+		{"MarkedAndAbsentRefused", func(r *rig) { // it cannot be both, and that is known before it is asked
+			want := r.open(1)
+			r.refused(r.commit(handoff.Tx{Token: "t2", PageAbsent: 1, PageMark: &handoff.PageMark{Version: 1, Lost: true}}))
+			r.same("the page", r.readPage(1), want)
+		}},
 		{"PagePutTwiceRefused", func(r *rig) {
 			want := r.open(1)
 			other := want

@@ -26,6 +26,7 @@ func pageCases() []testCase {
 			_, err = r.state.Page(r.ctx, r.stream, 2)
 			r.notFound(err)
 		}},
+		{"MarkChunkThatNoPageHas", markChunkThatNoPageHas},
 		{"MarkDrivenMoves", markDrivenMoves},
 		{"MarkDrivenOnMissingCreatesNothing", func(r *rig) {
 			r.notFound(r.state.MarkDriven(r.ctx, r.stream, 2, 0, 1, at(1)))
@@ -183,4 +184,17 @@ func spoolCases() []testCase {
 			r.done(r.state.PutSpool(r.ctx, handoff.SpoolEntry{Stream: r.stream, Version: 1, FetchedAt: at(1)}))
 		}},
 	}
+}
+
+// markChunkThatNoPageHas: a chunk's number comes out of a message, so it may be anything.
+func markChunkThatNoPageHas(r *rig) {
+	r.open(1)
+	before := r.readPage(1)
+	for _, k := range []int{-1, handoff.MaxChunks, 1 << 40} {
+		var invalid *handoff.InvalidError
+		if _, err := r.state.MarkChunk(r.ctx, r.stream, 1, k); !errors.As(err, &invalid) {
+			r.Errorf("chunk %d: got %v, want an InvalidError", k, err)
+		}
+	}
+	r.same("the page", r.readPage(1), before)
 }

@@ -17,6 +17,7 @@ func settleCases() []testCase {
 		{"SameDocumentTwiceInOneCall", sameDocumentTwice},
 		{"RefusedLeavesDocument", refusedLeavesDocument},
 		{"EffectErrorLeavesAll", effectErrorLeavesAll},
+		{"EffectErrorLeavesNoTrace", effectErrorLeavesNoTrace},
 		{"ManyInOneCall", func(r *rig) {
 			var items []handoff.Settlement
 			for i := range 120 {
@@ -166,6 +167,21 @@ func effectErrorLeavesAll(r *rig) {
 			r.same("what is stored after an effect that cannot be", r.snapshot(), before)
 		}
 	}
+}
+
+// effectErrorLeavesNoTrace: what an impossible effect would have changed before it failed is not in the documents that others of its call
+// write.
+func effectErrorLeavesNoTrace(r *rig) {
+	bad := handoff.DocChange{Entity: "bad", Add: map[string]string{"n": "one"}}
+	out := r.settle(r.item("1", count("d")), r.item("2", count("d"), count("only"), bad), r.item("3", count("d")))
+	r.done(out[0].Err)
+	r.done(out[2].Err)
+	var effect *handoff.EffectError
+	if !errors.As(out[1].Err, &effect) {
+		r.Errorf("got %v, want an EffectError", out[1].Err)
+	}
+	r.fields("d", `{"n":2}`)
+	r.fields("only", "")
 }
 
 func receiptsThatExist(r *rig) {

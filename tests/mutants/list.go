@@ -3,10 +3,11 @@ package mutants
 import (
 	"embed"
 	"fmt"
+	"io/fs"
 	"strings"
 )
 
-//go:embed list/*.txt list/*.killers
+//go:embed list
 var lists embed.FS
 
 // Placeholder stands in a replacement where the mutant is asked for.
@@ -37,21 +38,27 @@ type List struct {
 	hints   map[string]hint // mutant → what killed it the last time
 }
 
-// Load reads the list of that name.
+// Load reads the list of that name: NAME.txt, then the files of the folder NAME, if there is one.
 func Load(name string) (List, error) {
-	b, err := lists.ReadFile("list/" + name + ".txt")
+	paths, err := fs.Glob(lists, "list/"+name+"/*.txt")
 	if err != nil {
 		return List{}, fmt.Errorf("load list %s: %w", name, err)
 	}
-	l, err := Parse(name, string(b))
-	if err != nil {
-		return List{}, err
+	p := newReader(name)
+	for _, path := range append([]string{"list/" + name + ".txt"}, paths...) {
+		b, err := lists.ReadFile(path)
+		if err != nil {
+			return List{}, fmt.Errorf("load list %s: %w", name, err)
+		}
+		if err := p.read(path, string(b)); err != nil {
+			return List{}, err
+		}
 	}
 	known, err := lists.ReadFile("list/" + name + ".killers")
 	if err == nil { // a new list has none yet
-		l.hints = parseHints(string(known))
+		p.list.hints = parseHints(string(known))
 	}
-	return l, nil
+	return p.list, nil
 }
 
 // Names gives every list.
@@ -76,16 +83,25 @@ func Names() []string {
 //	    - old source           one line or several, their white space as in the file from the first line's indentation on
 //	    + new source           with MUTANT in it, which becomes a call that is true for this mutant alone
 func Parse(name, text string) (List, error) {
-	p := reader{list: List{Name: name}, names: map[string]bool{}}
+	p := newReader(name)
+	err := p.read("list "+name, text)
+	return p.list, err
+}
+
+func newReader(name string) *reader {
+	return &reader{list: List{Name: name}, names: map[string]bool{}}
+}
+
+func (p *reader) read(from, text string) error {
 	for n, line := range strings.Split(text, "\n") {
 		if err := p.line(line); err != nil {
-			return List{}, fmt.Errorf("list %s, line %d: %w", name, n+1, err)
+			return fmt.Errorf("%s, line %d: %w", from, n+1, err)
 		}
 	}
 	if err := p.end(); err != nil {
-		return List{}, fmt.Errorf("list %s: %w", name, err)
+		return fmt.Errorf("%s: %w", from, err)
 	}
-	return p.list, nil
+	return nil
 }
 
 type reader struct {

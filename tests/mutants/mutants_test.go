@@ -18,6 +18,12 @@ func TestProtocolGuards(t *testing.T) {
 	tryList(t, "protocol")
 }
 
+// And so is every one that keeps numbers and positions exact.
+func TestValueGuards(t *testing.T) {
+	t.Parallel()
+	tryList(t, "values")
+}
+
 func tryList(t *testing.T, name string) {
 	t.Helper()
 	l, err := mutants.Load(name)

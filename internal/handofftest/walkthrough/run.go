@@ -114,7 +114,7 @@ func Run(t *testing.T, open func(*testing.T) Backend) {
 	} {
 		t.Run(story.name, func(t *testing.T) { t.Parallel(); story.play(t, open) })
 	}
-	for _, s := range slices.Concat(orderStories(), prefixStories(), tokenStories(), answerStories(), sweepStories(), applyStories(), outsideStories(), closeStories(), decideStories(), writeStories()) {
+	for _, s := range slices.Concat(orderStories(), prefixStories(), tokenStories(), answerStories(), sweepStories(), applyStories(), contentStories(), outsideStories(), poisonStories(), closeStories(), decideStories(), writeStories(), expiryStories()) {
 		t.Run(s.name, func(t *testing.T) { t.Parallel(); s.play(t, open) })
 	}
 }

@@ -32,7 +32,11 @@ func closingNeedsEvents(t *testing.T, open func(*testing.T) Backend) {
 	w.holds("1")
 	w.source.page("c0", "c1", ev(1, "a"))
 	w.turn()
+	w.clock.advance(time.Minute)
 	w.reset("r")
+	if st, err := w.other.Status(w.ctx, w.b.Stream); err != nil || st.Blocked == nil || st.Blocked.By != "closing" || !st.Blocked.Since.Equal(w.clock.Now()) {
+		w.Fatalf("status says %+v %v, want closing since the reset", st.Blocked, err)
+	}
 	w.tap.archive = broken{w.inner.Archive, "", errBroken}
 	if _, err := w.poll(w.engine, handoff.PollMessage{}); err == nil {
 		w.Fatal("the page was closed unread")

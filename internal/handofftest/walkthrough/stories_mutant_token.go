@@ -121,7 +121,9 @@ func heldBackBorder(t *testing.T, open func(*testing.T) Backend) {
 	w.reads(nil)
 	w.source.page("c0", "c1", rec("a", "at -20"), rec("c", "at -3"))
 	w.turn()
-	w.at(2, "c0")
+	if cp := w.at(2, "c0"); !cp.Behind.IsZero() {
+		w.Fatalf("behind since %v, and all that is old enough was read", cp.Behind)
+	}
 	w.source.page("c0", "c1", rec("b", "at -20"), rec("c", "at -3"))
 	w.clock.advance(7 * time.Minute)
 	w.turn()

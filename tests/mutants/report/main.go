@@ -84,13 +84,11 @@ func run(ctx context.Context, name string, o options) (ok bool, err error) {
 	wanted := l
 	wanted.Mutants = slices.DeleteFunc(slices.Clone(l.Mutants), func(m mutants.Mutant) bool { return !o.only.MatchString(m.Name) })
 	killers, err := tryAll(ctx, lab, wanted.Mutants)
+	if o.update { // also what an interrupted run found
+		err = errors.Join(err, mutants.SaveHints(root, l, killers))
+	}
 	if err != nil {
 		return false, err
-	}
-	if o.update {
-		if err := mutants.SaveHints(root, l, killers); err != nil {
-			return false, err
-		}
 	}
 	return table(wanted, killers, time.Since(began)), nil
 }

@@ -17,15 +17,15 @@ var acts = map[string]func(w *world, a, b int){
 	"go":    (*world).actGo,
 	"end":   func(w *world, a, _ int) { w.with(a, (*process).finish) },
 	"fault": (*world).actFault,
-	"kill":  func(w *world, a, _ int) { w.with(a, func(p *process) { p.pass(fault.CrashBefore) }) },
-	"freeze": func(w *world, a, _ int) {
-		w.with(a, func(p *process) { p.frozen = true; w.note("%s is frozen", p.name) })
+	"kill":  func(w *world, a, b int) { w.strike(a, b, func(p *process) { p.pass(fault.CrashBefore) }) },
+	"freeze": func(w *world, a, b int) {
+		w.strike(a, b, func(p *process) { p.frozen = true; w.note("%s is frozen", p.name) })
 	},
 	"wake":   (*world).actWake,
 	"wait":   func(w *world, a, _ int) { w.wait(waits[a%len(waits)]) },
 	"grow":   func(w *world, a, b int) { w.pick(a).source.grow(1 + b%5) },
 	"mood":   (*world).actMood,
-	"sink":   func(w *world, a, b int) { s := w.pick(a).sink; s.moods = append(s.moods, b%sinkMoods) },
+	"sink":   (*world).actSink,
 	"change": (*world).actChange,
 	"decide": (*world).actDecide,
 	"order":  (*world).actOrder,
@@ -36,6 +36,8 @@ var acts = map[string]func(w *world, a, b int){
 	"deploy": (*world).actDeploy,
 	"ahead":  (*world).actAhead,
 	"sleep":  (*world).actSleep,
+	"adrift": (*world).actAdrift,
+	"land":   (*world).actLand,
 }
 
 // weights say how often each step is drawn, the plainest first: shrinking goes towards the front.
@@ -44,8 +46,8 @@ var weights = []struct {
 	n    int
 }{
 	{"cycle", 8}, {"tick", 8}, {"apply", 10}, {"end", 8}, {"go", 12}, {"wait", 6}, {"hint", 3}, {"grow", 3}, {"decide", 9}, {"order", 5},
-	{"fault", 9}, {"kill", 3}, {"mood", 5}, {"change", 4}, {"sink", 3}, {"freeze", 3}, {"wake", 2}, {"drop", 2}, {"again", 1}, {"lose", 1}, {"poison", 1},
-	{"deploy", 1}, {"ahead", 2}, {"sleep", 3},
+	{"fault", 9}, {"kill", 3}, {"mood", 5}, {"change", 6}, {"sink", 5}, {"freeze", 3}, {"wake", 2}, {"drop", 2}, {"again", 1}, {"lose", 1}, {"poison", 1},
+	{"deploy", 1}, {"ahead", 2}, {"sleep", 5}, {"adrift", 4}, {"land", 4},
 }
 
 // deck is weights dealt out.
@@ -181,11 +183,20 @@ func (w *world) actWake(a, _ int) {
 func (w *world) actMood(a, b int) {
 	s := w.pick(a).source
 	times := 1 + a%3
-	if b%moods == moodCycle {
-		times = 5
+	if mood := b % moods; mood == moodCycle || mood == moodStalled || mood == moodUnreadable {
+		times = 5 // these matter only if they last
 	}
 	for range times {
 		s.moods = append(s.moods, b%moods)
+	}
+}
+
+// actSink sets the moods of the next two calls, or of one: an answer that follows a lost one is not about the first call.
+func (w *world) actSink(a, b int) {
+	s := w.pick(a).sink
+	s.moods = append(s.moods, b%sinkMoods)
+	if second := b / sinkMoods % (sinkMoods + 1); second > 0 {
+		s.moods = append(s.moods, second-1)
 	}
 }
 

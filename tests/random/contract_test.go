@@ -34,6 +34,18 @@ func (s setup) interval() time.Duration {
 	return time.Minute
 }
 
+// timing is the deployment's; the lives of records and objects only make the protocol do its part, nothing expires here.
+func (s setup) timing() handoff.Timing {
+	t := handoff.DefaultTiming()
+	switch s.Pace {
+	case 1:
+		t.ArchiveLife = 60 * time.Hour
+	case 2:
+		t.RecordLife = 400 * 24 * time.Hour
+	}
+	return t
+}
+
 // tokenLife is how long the source says that a token works.
 func (s setup) tokenLife() time.Duration {
 	if s.Pace == 0 {

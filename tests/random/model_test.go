@@ -56,7 +56,7 @@ type model struct {
 	floor     handoff.Position
 	floorOpen bool
 	from      int // the place in the source's log that the last start or reset began behind
-	writes    int
+	writes    int // of receipts
 }
 
 // mark is an effect of the projection: where its event stood.

@@ -73,8 +73,8 @@ func (w *world) actOrder(a, b int) {
 		return
 	}
 	d := handoff.Decision{Rev: cp.Rev}
-	switch a % 8 {
-	case 0:
+	switch a % 10 {
+	case 0, 7, 8:
 		d.Kind = handoff.DecideReset
 		d.Cursor = st.source.place(b)
 	case 1:

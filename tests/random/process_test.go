@@ -20,6 +20,8 @@ type process struct {
 	pending fault.Call
 	parked  bool
 	frozen  bool
+	adrift  bool // its next write lands later
+	calls   int
 	since   int64 // when it was parked, in nanoseconds of the world's clock
 	verdict fault.Outcome
 	err     error
@@ -41,7 +43,7 @@ func (w *world) start(st *stream, name string, work func(*handoff.Engine, handof
 		watched := &watch{State: w.state, w: w, p: p}
 		e := handoff.New(handoff.Deps{
 			State: p.faults.State(watched), Archive: p.faults.Archive(w.archive), Queue: p.faults.Queue(door{w, p}),
-			Clock: w.clock, IDs: w.ids, Timing: handoff.DefaultTiming(),
+			Clock: w.clock, IDs: w.ids, Timing: w.set.timing(),
 		})
 		b := st.b
 		b.Source, b.Effect = p.faults.Source(b.Source), p.faults.Effect(b.Effect)
@@ -53,16 +55,24 @@ func (w *world) start(st *stream, name string, work func(*handoff.Engine, handof
 	return p
 }
 
-// go1 lets the pending call happen, as the outcome has it, and runs to the next one or the end.
+// endless is more calls than any invocation has reason for.
+const endless = 5000
+
+// pass lets the pending call happen, as the outcome has it, and runs to the next one or the end.
 func (p *process) pass(o fault.Outcome) {
 	w := p.w
 	if p.parked {
+		w.met["site "+p.pending.Site]++
+		w.met["outcome "+string(o)]++
 		switch {
 		case o != fault.None:
 			w.note("%s %s: %s", p.name, p.pending.Site, o)
 		case p.pending.Write || p.pending.Site == "ask":
 			w.note("%s %s", p.name, p.pending.Site)
 		}
+	}
+	if p.calls++; p.calls > endless {
+		w.fail("I10", "%s has made %d calls and does not end", p.name, p.calls)
 	}
 	p.verdict, w.current = o, p
 	p.pending, p.parked = p.next()

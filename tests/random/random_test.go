@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"testing"
 
@@ -15,9 +16,10 @@ import (
 var replayed = flag.String("script", "", "a script for TestReplay")
 
 // defaults of the random runs: enough of them, always the same ones, and no files left behind, since a script says it all.
-var defaults = map[string]string{"rapid.checks": "1000", "rapid.seed": "1", "rapid.nofailfile": "true", "rapid.shrinktime": "0s"}
+var defaults = map[string]string{"rapid.checks": "2000", "rapid.seed": "1", "rapid.nofailfile": "true", "rapid.shrinktime": "0s"}
 
 func TestMain(m *testing.M) {
+	debug.SetGCPercent(400) // every run leaves a whole world behind: collecting seldom halves the time
 	flag.Parse()
 	flag.Visit(func(f *flag.Flag) { delete(defaults, f.Name) })
 	for name, value := range defaults {
@@ -70,7 +72,7 @@ func draw(t *rapid.T, bits int) (n int) {
 // scripts draws them.
 func scripts(effects []int) *rapid.Generator[script] {
 	names := deck()
-	one := rapid.Custom(func(t *rapid.T) step { return step{names[draw(t, 8)%len(names)], draw(t, 6), draw(t, 6)} })
+	one := rapid.Custom(func(t *rapid.T) step { return step{names[draw(t, 12)%len(names)], draw(t, 6), draw(t, 6)} })
 	return rapid.Custom(func(t *rapid.T) script {
 		var s script
 		for _, f := range s.setup.fields() {
@@ -85,7 +87,9 @@ func scripts(effects []int) *rapid.Generator[script] {
 // TestRandom runs as many scripts as -rapid.checks says on each kind of destination. -rapid.seed makes them others.
 func TestRandom(t *testing.T) {
 	t.Parallel()
-	for name, effects := range map[string][]int{"projection": {effectProjection}, "sink": {effectUnsafe, effectWindow, effectKeyed}} {
+	all := newCensus()
+	t.Cleanup(func() { all.complete(t) })
+	for name, effects := range map[string][]int{"projection": {effectProjection}, "sink": {effectUnsafe, effectUnsafe, effectWindow, effectWindow, effectKeyed}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			any := scripts(effects)
@@ -97,7 +101,9 @@ func TestRandom(t *testing.T) {
 			}()
 			rapid.Check(t, func(rt *rapid.T) {
 				s := any.Draw(rt, "script")
-				if w := play(t, s, false); len(w.broken) > 0 {
+				w := play(t, s, false)
+				all.add(w.met)
+				if len(w.broken) > 0 {
 					failed = &s
 					rt.Fatal(strings.Join(w.broken, "\n"))
 				}
@@ -142,5 +148,24 @@ func TestOnceFailed(t *testing.T) {
 				t.Error(report(t, s))
 			}
 		})
+	}
+}
+
+// TestSameScriptSameRun: a script says all there is to say about a run, and its text says all there is to say about a script.
+func TestSameScriptSameRun(t *testing.T) {
+	t.Parallel()
+	any := scripts([]int{effectProjection, effectKeyed, effectWindow, effectUnsafe})
+	for i := range 20 {
+		s := any.Example(i)
+		again, err := parseScript(s.String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		first, second := play(t, s, true).trace, play(t, again, true).trace
+		for n := range max(len(first), len(second)) {
+			if n >= min(len(first), len(second)) || first[n] != second[n] {
+				t.Fatalf("the same script went another way at line %d of %d and %d: %s", n, len(first), len(second), s)
+			}
+		}
 	}
 }

@@ -33,7 +33,10 @@ func (w *world) rest() {
 			w.actWake(0, 0)
 			w.with(0, (*process).finish)
 		}
-		if w.round() || len(w.procs) > 0 {
+		if n%8 == 3 {
+			w.actLand(0, 0)
+		}
+		if w.round() || len(w.procs)+len(w.afloat) > 0 {
 			quiet = 0
 			w.wait(40 * time.Second)
 		} else if quiet++; quiet > 2 {
@@ -113,8 +116,9 @@ func (w *world) book(st *stream) {
 func (w *world) bookHeld(st *stream) {
 	for _, r := range st.model.listed() {
 		cp := st.model.cp
+		// What a lost page left to be tried, and no later page shows again, nobody goes on with: it is decided once nothing is open.
 		l := st.model.leaves[r.PageVersion]
-		left := l != nil && l.lost && !r.Outcome.Terminal() && r.Outcome != handoff.Superseded // nobody goes on with what a lost page left
+		left := l != nil && l.lost && !r.Outcome.Terminal() && r.Outcome != handoff.Superseded && st.model.leaves[cp.Version] == nil
 		if r.Outcome != handoff.Held && !left || r.Attempt != nil && w.clock.now.Before(r.Attempt.At.Add(claimLife())) {
 			continue
 		}

@@ -8,7 +8,6 @@ import (
 
 // committed judges a transaction that was done. The model's own picture still is what stood before it.
 func (m *model) committed(p *process, tx handoff.Tx) {
-	m.writes++
 	if tx.Decision != nil {
 		m.decision(tx)
 	}
@@ -32,6 +31,9 @@ func (m *model) decision(tx handoff.Tx) {
 		m.fail("decision", "%s was taken twice", tx.Decision.ID)
 	}
 	m.decisions[tx.Decision.ID] = true
+	if tx.Audit != nil {
+		m.w.met["decision "+string(tx.Audit.Kind)]++
+	}
 	if tx.Audit == nil || tx.Audit.Actor == "" || tx.Audit.Reason == "" || tx.Audit.ID != tx.Decision.ID {
 		m.fail("decision", "%s leaves no line of who and why", tx.Decision.ID)
 	}
@@ -112,11 +114,11 @@ func (m *model) reset(old, put handoff.Checkpoint) {
 	m.resetAt, m.floor, m.floorOpen, m.from = put.Version, old.AppliedPosition, true, afterOf(put.ResumeCursor)
 }
 
-// gaveUp judges the word that a page is lost: something of it must be.
+// gaveUp judges the word that a page is lost: something must have been, even if somebody has laid it out again meanwhile.
 func (m *model) gaveUp(old, put handoff.Checkpoint) {
 	l := m.leaves[old.Version]
-	if l == nil || len(m.w.archive.gone) == 0 {
-		m.fail("I9", "page %d was declared lost, and nothing is gone", old.Version)
+	if l == nil || m.w.archive.lost == 0 {
+		m.fail("I9", "page %d was declared lost, and nothing ever was", old.Version)
 		return
 	}
 	if want := l.gave.leads(m.w.set); put.ResumeCursor != want {
@@ -132,6 +134,9 @@ func (m *model) position(old, put handoff.Checkpoint, kind handoff.DecisionKind)
 	}
 	if below(is, was) || kind != "" {
 		m.fail("I2", "the applied position went from %s to %s %s", was, is, kind)
+	}
+	if t, ok := is.Time(); ok && t.After(m.w.clock.now) {
+		m.fail("I2", "the applied position is %s, and it is %s", is, m.w.clock.now)
 	}
 	l := m.leaves[old.Version]
 	if l == nil {

@@ -129,6 +129,9 @@ func (m *model) marked(tx handoff.Tx) {
 		m.fail("I8", "page %d was marked, and never opened", mark.Version)
 		return
 	}
+	if mark.Lost {
+		m.w.met["lost"]++
+	}
 	if mark.Abandoned && !mark.Lost && m.cp.Closing != mark.Version {
 		m.fail("I8", "page %d was abandoned, and closing is %d", mark.Version, m.cp.Closing)
 	}
@@ -189,6 +192,7 @@ func (m *model) stops(old, put handoff.Checkpoint, kind handoff.DecisionKind, tx
 	if old.Halt != nil || put.Halt == nil {
 		return
 	}
+	m.w.met["halt "+string(put.Halt.Reason)]++
 	if old.Closing != 0 || m.leaves[old.Version] != nil || old.Paused || put.Version != old.Version || kind != "" {
 		m.fail("halt", "%s at version %d, with a page open, closing %d, paused %v", put.Halt.Reason, old.Version, old.Closing, old.Paused)
 	}

@@ -8,7 +8,6 @@ import (
 
 // settled judges one receipt that was written with its effect.
 func (m *model) settled(p *process, s handoff.Settlement) {
-	m.writes++
 	m.receipt(p, s.ReceiptWrite, nil)
 	if len(s.Docs) == 0 {
 		if s.Put.Outcome == handoff.Applied && m.w.set.Effect == effectProjection {
@@ -31,6 +30,7 @@ func (m *model) receipt(p *process, w handoff.ReceiptWrite, audit *handoff.Audit
 	put := w.Put
 	old, had := m.receipts[put.ReceiptKey]
 	m.receipts[put.ReceiptKey] = put
+	m.writes++
 	l := m.leaves[put.PageVersion]
 	switch {
 	case had && old.Outcome.Terminal():
@@ -145,6 +145,10 @@ func (m *model) reasons(l *leaf, put handoff.Receipt) {
 	if put.Outcome != handoff.Held || l == nil {
 		return
 	}
+	if put.Attempt != nil && put.Reason != handoff.HoldAmbiguous {
+		m.fail("I4", "event %s carries an attempt, and is held for another reason: %s", put.EventID, put.Reason)
+	}
+	m.w.met["hold "+string(put.Reason)]++
 	o, _ := l.on(content{put.EventID, put.Digest})
 	switch put.Reason {
 	case handoff.HoldAmbiguous:

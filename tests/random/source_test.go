@@ -257,8 +257,8 @@ func eventOf(rec shown, set setup) handoff.Event {
 
 func positionOf(text string, set setup) handoff.Position {
 	if set.Order == orderTime {
-		n, _ := strconv.Atoi(text)
-		p, _ := handoff.TimePosition(epoch.Add(time.Duration(n) * time.Microsecond).Add(-time.Hour).Format(time.RFC3339Nano))
+		n, _ := strconv.Atoi(text) // five seconds from one event to the next: the source's clock is ahead of ours, at first
+		p, _ := handoff.TimePosition(epoch.Add(time.Duration(n) * 5 * time.Second / ordStep).Format(time.RFC3339Nano))
 		return p
 	}
 	p, _ := handoff.NumberPosition(text) // digits always read

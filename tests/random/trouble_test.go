@@ -124,7 +124,7 @@ func (w *world) keepRaw(st *stream, v handoff.Version, answer handoff.Answer, ha
 	return ref, nil
 }
 
-// actSleep lets a delivery fall asleep right before its outside call, or right after it, for longer than anybody may live. Another
+// actSleep lets a delivery fall asleep right before its effect, or right after its outside call, for longer than anybody may live. Another
 // delivery of its message comes meanwhile; then it wakes, maybe over a reset, or only much later.
 func (w *world) actSleep(a, b int) {
 	if w.spawn(); len(w.queue.chunks) == 0 {
@@ -134,8 +134,8 @@ func (w *world) actSleep(a, b int) {
 	w.queue.chunks[i].receives++
 	m := w.queue.chunks[i]
 	p := w.deliver(m, false)
-	p.until(func() bool { return p.pending.Site == "call" })
-	if b%2 == 1 && p.parked {
+	p.until(func() bool { return p.pending.Site == "call" || p.pending.Site == "apply/settle" })
+	if b%2 == 1 && p.parked && p.pending.Site == "call" {
 		p.pass(fault.None)
 	}
 	if !p.parked {
@@ -144,14 +144,39 @@ func (w *world) actSleep(a, b int) {
 	p.frozen = true
 	w.note("%s falls asleep", p.name)
 	w.wait([]time.Duration{40 * time.Second, 11 * time.Minute}[b/2%2])
-	w.deliver(m, false).finish()
-	if b/4%3 == 1 && p.st.model.cp.Closing == 0 {
-		w.decide(p.st, handoff.Decision{Kind: handoff.DecideReset, Rev: p.st.model.cp.Rev, Cursor: p.st.source.place(b / 16)}).finish()
+	if a/32 == 0 {
+		w.deliver(m, false).finish()
 	}
-	if b/4%3 > 0 {
-		w.cycle(p.st)
-	}
-	if p.frozen = b/12%2 == 0; !p.frozen {
+	w.meanwhile(p, a, b/4)
+	if p.frozen = a/8%2 == 0; !p.frozen {
 		p.finish()
+	}
+}
+
+// meanwhile is what a sleeper may sleep through: a reset, a turn, the release of all that is held then, and another turn.
+func (w *world) meanwhile(p *process, a, b int) {
+	st := p.st
+	if b%2 == 1 && st.model.cp.Closing == 0 {
+		c := st.source.place(a)
+		if l := st.model.leaves[p.version]; l != nil && a%2 == 0 { // the same events once more
+			c = st.source.freshToken(afterOf(l.gave.cursor))
+		}
+		w.decide(st, handoff.Decision{Kind: handoff.DecideReset, Rev: st.model.cp.Rev, Cursor: c}).finish()
+		w.cycle(st) // it closes
+	}
+	if b/2%2 == 1 {
+		w.cycle(st)
+	}
+	if b/4%2 == 0 {
+		return
+	}
+	for _, r := range st.model.listed() {
+		if r.Outcome == handoff.Held && len(w.broken) == 0 {
+			w.decide(st, handoff.Decision{Kind: handoff.DecideRelease, Event: r.ReceiptKey, Rev: r.Rev}).finish()
+		}
+	}
+	if b/8%2 == 1 {
+		st.sink.moods = append(st.sink.moods, a%sinkMoods)
+		w.cycle(st)
 	}
 }

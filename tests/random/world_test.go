@@ -37,10 +37,12 @@ type world struct {
 	// current is the process whose port call is being carried out.
 	current *process
 	decided []decided
+	afloat  []func(context.Context) // writes that were answered "unknown" and have not landed
 	trace   []string
 	broken  []string // what the model found; empty is what a run should end with
 	tracing bool
-	healthy bool // the faults are over
+	met     map[string]int // what the run came by: sites, outcomes, halts, holds
+	healthy bool           // the faults are over
 }
 
 // stream is one feed and its destination, and the model of both.
@@ -60,7 +62,7 @@ type stream struct {
 
 func newWorld(ctx context.Context, set setup) *world {
 	w := &world{
-		ctx: ctx, set: set, clock: &clock{now: epoch}, ids: &ids{}, queue: &queue{}, state: memstate.New(),
+		ctx: ctx, set: set, clock: &clock{now: epoch}, ids: &ids{}, queue: &queue{}, state: memstate.New(), met: map[string]int{},
 		archive: &archive{Archive: memstate.NewArchive(), gone: map[string]bool{}},
 	}
 	serial := 0

@@ -17,7 +17,7 @@ test-aws: .venv/.turnleaf $(COUNT) $(POUCHDB) ## Run the stores and the function
 race-aws: .venv/.turnleaf ## Race 50 promoters for 2,000 versions (four to five minutes)
 	@TURNLEAF_RACE_ROUNDS=2000 go test -count=1 -timeout 20m -v -run TestOneRacerPromotesEachVersion ./tests/aws
 
-.venv/.turnleaf: .ci/venv.sh
+.venv/.turnleaf: .ci/venv.sh .ci/python.sh
 	@.ci/venv.sh
 	@touch $@
 

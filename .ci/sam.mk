@@ -55,7 +55,7 @@ lint-template: .venv-sam/.turnleaf $(COUNT) $(REACH) ## Check the template with 
 	@$(REACH) ./functions/poll ./functions/apply ./functions/review >$(BUILD)/template/reach.json
 	@go test -count=1 -json ./tests/template | $(COUNT) -name template
 
-.venv-sam/.turnleaf: .ci/sam-venv.sh
+.venv-sam/.turnleaf: .ci/sam-venv.sh .ci/python.sh
 	@.ci/sam-venv.sh
 	@touch $@
 

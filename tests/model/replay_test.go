@@ -94,10 +94,10 @@ func (s *stage) lead(from state, mv move[state, label]) error {
 	if p.pc == idle {
 		a := s.begin(l)
 		s.actors[l.who] = a
-		a.skip(l.step)
+		a.reach(l.step)
 	}
 	a := s.actors[l.who]
-	if !same(a.waiting.Site, l.step) {
+	if a.waiting.Site != l.step {
 		return fmt.Errorf("the code is at %q", a.waiting.Site)
 	}
 	a.choice, a.happens = l.a, mv.to.effects != from.effects
@@ -106,24 +106,19 @@ func (s *stage) lead(from state, mv move[state, label]) error {
 	if q.pc != idle {
 		next = q.pc.site(l.who)
 	}
-	a.skip(next)
+	a.reach(next)
 	switch {
 	case next == "" && a.over():
 		s.actors[l.who] = nil
-	case !same(a.waiting.Site, next):
+	case a.waiting.Site != next:
 		return fmt.Errorf("the code goes on to %q, the model to %q", a.waiting.Site, next)
 	}
 	return nil
 }
 
-// same: a take-over of a hold that closing wrote keeps its writer's name, and is no other step for that.
-func same(code, model string) bool {
-	return code == model || code == "close/settle" && model == "apply/settle"
-}
-
-// skip lets the calls pass that the model does not have: reads that only read back or explain, and the counting of starts.
-func (a *actor) skip(next string) {
-	for !a.over() && !same(a.waiting.Site, next) && (!a.waiting.Write || strings.HasPrefix(a.waiting.Site, "poison/")) {
+// reach lets the calls pass that the model does not have: reads that only read back or explain, and the counting of starts.
+func (a *actor) reach(next string) {
+	for !a.over() && a.waiting.Site != next && (!a.waiting.Write || strings.HasPrefix(a.waiting.Site, "poison/")) {
 		a.step(fault.None)
 	}
 }

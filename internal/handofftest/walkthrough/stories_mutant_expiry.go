@@ -94,16 +94,10 @@ func resetAfterExpiry(t *testing.T, open func(*testing.T) Backend) {
 // expiryWhileAtWork: a copy of the first message comes late, and the receipt goes between its look and its write. Who reads "none" shortly
 // before receipts may go must not believe it.
 func expiryWhileAtWork(t *testing.T, open func(*testing.T) Backend) {
-	w := fades(t, open)
-	w.holds("2")
-	w.source.page("c0", "c1", ev(1, "a"), ev(2, "b"))
-	w.tick(handoff.ActOpened)
-	m := w.message()
-	_, err := w.deliver(m, 1)
-	w.must(err)
+	w, m := fadesAfterFirst(t, open)
 	w.clock.advance(archiveLife - 10*time.Second)
 	w.tap.hook("before", "apply/settle", func() error { w.clock.advance(20 * time.Second); return nil })
-	_, err = w.deliver(m, 1)
+	_, err := w.deliver(m, 1)
 	w.must(err)
 	w.effects("a", "1 < 1")
 	w.is("1", handoff.Held, handoff.HoldReceiptExpired)
@@ -112,6 +106,18 @@ func expiryWhileAtWork(t *testing.T, open func(*testing.T) Backend) {
 // lateAfterExpiry: a delivery wakes when its page was passed by a reset, and the receipts of what it had settled are gone: only that the page
 // is not the checkpoint's any more tells that nothing may be done.
 func lateAfterExpiry(t *testing.T, open func(*testing.T) Backend) {
+	w, m := fadesAfterFirst(t, open)
+	w.clock.advance(2 * archiveLife)
+	w.reset("r")
+	_, err := w.deliver(m, 2)
+	w.must(err)
+	w.effects("a", "1 < 1")
+	w.none("1")
+}
+
+// fadesAfterFirst: the page's one chunk was delivered once: event 1 applied, event 2 held.
+func fadesAfterFirst(t *testing.T, open func(*testing.T) Backend) (*world, handoff.ChunkMessage) {
+	t.Helper()
 	w := fades(t, open)
 	w.holds("2")
 	w.source.page("c0", "c1", ev(1, "a"), ev(2, "b"))
@@ -119,10 +125,5 @@ func lateAfterExpiry(t *testing.T, open func(*testing.T) Backend) {
 	m := w.message()
 	_, err := w.deliver(m, 1)
 	w.must(err)
-	w.clock.advance(2 * archiveLife)
-	w.reset("r")
-	_, err = w.deliver(m, 2)
-	w.must(err)
-	w.effects("a", "1 < 1")
-	w.none("1")
+	return w, m
 }

@@ -257,16 +257,7 @@ func unproven(t *testing.T, open func(*testing.T) Backend) {
 
 // knownIsNotLate: an event that a lost page left held turns up again below the applied position: it was seen, so it is not late.
 func knownIsNotLate(t *testing.T, open func(*testing.T) Backend) {
-	w := stage(t, open, func(s *handoff.Settings) { s.Contract.Overlap = true })
-	w.holds("10")
-	w.source.page("c0", "c1", rec("5", "5"))
-	w.source.page("c1", "c2", rec("10", "10"))
-	w.source.page("c2", "c3", rec("30", "30"))
-	w.source.page("c3", "c4", rec("10", "10"), rec("40", "40"))
-	w.turn()
-	w.turn()
-	w.lose(2)
-	w.turn()
+	w := heldOnLostPage(t, open)
 	w.applied("30")
 	w.turn()
 	if r := w.is("10", handoff.Held, handoff.HoldPolicy); r.PageVersion != 4 {
@@ -289,4 +280,20 @@ func (w *world) tryLose(v handoff.Version, a handoff.Archive) error {
 		ID: w.ids.New(), Stream: w.b.Stream, Kind: handoff.DecideLost, Version: v, Actor: "ada", Reason: "bucket emptied", Rev: w.checkpoint().Rev,
 	})
 	return err
+}
+
+// heldOnLostPage: event 10 was held on page 2, which is lost; page 3 was turned beyond it, and page 4 shows it again.
+func heldOnLostPage(t *testing.T, open func(*testing.T) Backend) *world {
+	t.Helper()
+	w := stage(t, open, func(s *handoff.Settings) { s.Contract.Overlap = true })
+	w.holds("10")
+	w.source.page("c0", "c1", rec("5", "5"))
+	w.source.page("c1", "c2", rec("10", "10"))
+	w.source.page("c2", "c3", rec("30", "30"))
+	w.source.page("c3", "c4", rec("10", "10"), rec("40", "40"))
+	w.turn()
+	w.turn()
+	w.lose(2)
+	w.turn()
+	return w
 }

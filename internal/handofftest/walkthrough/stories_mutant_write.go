@@ -188,16 +188,7 @@ func rebuiltConflict(t *testing.T, open func(*testing.T) Backend) {
 
 // rebuiltKnown: an event that was known when the page opened was not late, and is not now.
 func rebuiltKnown(t *testing.T, open func(*testing.T) Backend) {
-	w := stage(t, open, func(s *handoff.Settings) { s.Contract.Overlap = true })
-	w.holds("10")
-	w.source.page("c0", "c1", rec("5", "5"))
-	w.source.page("c1", "c2", rec("10", "10"))
-	w.source.page("c2", "c3", rec("30", "30"))
-	w.source.page("c3", "c4", rec("10", "10"), rec("40", "40"))
-	w.turn()
-	w.turn()
-	w.lose(2)
-	w.turn()
+	w := heldOnLostPage(t, open)
 	w.tick(handoff.ActOpened)
 	w.gone(4)
 	w.apply()

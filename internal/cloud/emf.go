@@ -14,7 +14,7 @@ import (
 )
 
 // This file writes CloudWatch's embedded metric format: a JSON line that CloudWatch Logs turns into metrics, without a call and without
-// a permission (docs/decisions/0009-emf.md).
+// a permission (docs/decisions/0008-emf.md).
 
 // maxDimension is the longest value of a dimension that we send; CloudWatch takes 1,024 characters.
 const maxDimension = 250

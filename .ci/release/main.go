@@ -26,7 +26,11 @@ type product struct {
 
 // name is that of its archive, without the ending.
 func (p product) name(version string) string {
-	return fmt.Sprintf("turnleaf%s_%s_%s_%s", strings.TrimPrefix(strings.ReplaceAll(p.pkg, "/", "-"), "cmd-turnleaf"), version, p.goos, p.goarch)
+	what := "turnleaf"
+	if function, ok := strings.CutPrefix(p.pkg, "functions/"); ok {
+		what += "-" + function
+	}
+	return fmt.Sprintf("%s_%s_%s_%s", what, version, p.goos, p.goarch)
 }
 
 func products() []product {
